@@ -56,6 +56,17 @@ describe('a conversation that begins with the model', () => {
   })
 })
 
+describe('a request of instructions only', () => {
+  const items = { instructions: 'Be kind.', input: [{ role: 'developer', content: 'Greet me.' }] }
+
+  test.each(['messages', 'chat_completions'] as const)('has its last one as a user message over %s', to => {
+    const { system, messages } = converted({ from: 'responses', to }, items)
+    const first = to === 'messages' ? [] : [{ role: 'system', content: 'Be kind.' }]
+    expect(messages).toEqual([...first, user('Greet me.')])
+    expect(system).toBe(to === 'messages' ? 'Be kind.' : undefined)
+  })
+})
+
 describe('a failed tool call', () => {
   const patch = { type: 'apply_patch_call', call_id: 'c1', operation: { type: 'delete_file', path: 'a' } }
   const failed = (output: unknown) => [

@@ -26,12 +26,19 @@ interface Placed {
 
 export function writeTurns(turns: readonly PairedTurn[], dialect: Dialect): WrittenTurns {
   const writing = { dialect, ids: new UpstreamIds('as_given') }
-  const written = joinLeading(turns).flatMap(turn => writeTurn(turn, writing))
+  const written = joinLeading(promoted(turns)).flatMap(turn => writeTurn(turn, writing))
   const messages = written.map(({ message }) => message)
   if (messages.every(({ role }) => role === 'system')) {
     refuse('messages.0', 'user messages must have non-empty content')
   }
   return { messages, places: written.map(({ place }) => place) }
+}
+
+/** If the conversation consists of instructions only, the last one becomes a user turn: many hosts require one. */
+function promoted(turns: readonly PairedTurn[]): readonly PairedTurn[] {
+  const last = turns.at(-1)
+  if (last === undefined || turns.some(turn => turn.role !== 'system')) return turns
+  return turns.with(-1, { ...last, role: 'user' })
 }
 
 /** Merges the instructions at the start of the conversation. */
