@@ -34,14 +34,15 @@ export const CALL_COLUMNS = `${USAGE_COLUMNS}, account_id, cache_write_tokens, u
   attempts::text as attempts, error_code, owner.email, used_key.label as key_label, used_key.last4 as key_last4,
   asked.request_id, refund.at as refunded_at`
 const OF_ACCOUNT = 'account_id = usage.account_id'
+/** `limit 1` makes Postgres look each of them up by index: where it expects many calls, it would read all refunds for them. */
 export const CALL_SOURCES = `
-  left join lateral (select email from account where ${OF_ACCOUNT}) owner on true
-  left join lateral (select label, last4 from api_key where ${OF_ACCOUNT} and key_id = usage.key_id) used_key on true
+  left join lateral (select email from account where ${OF_ACCOUNT} limit 1) owner on true
+  left join lateral (select label, last4 from api_key where ${OF_ACCOUNT} and key_id = usage.key_id limit 1) used_key on true
   left join lateral (
-    select request_id from client_request where ${OF_ACCOUNT} and call_id = usage.call_id) asked on true
+    select request_id from client_request where ${OF_ACCOUNT} and call_id = usage.call_id limit 1) asked on true
   left join lateral (
     select at from credit where ${OF_ACCOUNT} and kind = ${CREDIT_KINDS.refund}
-       and reference = 'call:' || usage.call_id::text) refund on true`
+       and reference = 'call:' || usage.call_id::text limit 1) refund on true`
 
 const ONE = `select ${CALL_COLUMNS} from usage ${CALL_SOURCES} where usage.call_id = $1::text::uuid`
 const BY_REQUEST = `select call_id from client_request where request_id = $1 order by call_id desc limit $2::text::integer`

@@ -84,17 +84,19 @@ select edge.*, matching.* from edge left join lateral (
  order by ${source === 'account' ? 'seq' : 'call_id'} desc`
 
 /**
- * SQL for the call id from which to continue a search that has reached call $1. It skips calls that cannot match according to
- * the hourly sums of the roll-up. Null if no earlier call can match.
+ * SQL for the call id from which to continue a search that has reached call $1 and ends at call $7. It skips calls that cannot match
+ * according to the hourly sums of the roll-up. Null if no earlier call can match. Only the id that is found is cast to text: a cast in
+ * the list would be what is sorted by, instead of the index.
  */
 const JUMP = `
 with hours as not materialized (
   select first_call_id, last_call_id from call_hourly
    where ($2::text is null or entry_id = $2) and ($3::text is null or upstream_id = $3)
      and ($4::text is null or status between $4::text::integer and $5::text::integer)
-     and ($6::text is null or latency_ms_max >= $6::text::integer) and first_call_id < $1::text::uuid)
+     and ($6::text is null or latency_ms_max >= $6::text::integer)
+     and first_call_id < $1::text::uuid and last_call_id >= $7::text::uuid)
 select case when exists (select from hours where last_call_id >= $1::text::uuid) then $1
-       else (select last_call_id::text from hours order by last_call_id desc limit 1) end as call_id`
+       else (select last_call_id from hours order by last_call_id desc limit 1)::text end as call_id`
 
 function attemptsFor({ upstreamId }: CallFilter): string {
   return upstreamId === undefined ? 'null::jsonb as attempts' : 'attempts'
@@ -140,7 +142,7 @@ async function findAmongAll(sql: AnySql, { filter, limit, windows }: Request, be
   const calls: OperatorCall[] = []
   for (const window of windows) {
     if (mayJump) {
-      const target = await jump(sql, filter, position)
+      const target = await jump(sql, filter, { first, before: position })
       if (target === null || target < first) return { calls, next: null, lookedBackTo: null }
       // `position` is exclusive, so move it just past the call to continue from.
       if (target < position) position = after(target)
@@ -210,11 +212,15 @@ async function look(sql: AnySql, statement: string, parameters: readonly (string
   }
 }
 
-async function jump(sql: AnySql, filter: CallFilter, before: string): Promise<string | null> {
+async function jump(
+  sql: AnySql,
+  filter: CallFilter,
+  { first, before }: { readonly first: string; readonly before: string },
+): Promise<string | null> {
   const [statusMin, statusMax] = statusRange(filter.status)
   const { entryId = null, upstreamId = null, latencyMsMin } = filter
   const latency = latencyMsMin === undefined ? null : String(latencyMsMin)
-  const [row] = await sql.unsafe(JUMP, [before, entryId, upstreamId, statusMin, statusMax, latency])
+  const [row] = await sql.unsafe(JUMP, [before, entryId, upstreamId, statusMin, statusMax, latency, first])
   return row?.call_id ?? null
 }
 
