@@ -9,7 +9,7 @@ function refusedBy(rules: readonly Rule[]): string[] {
 }
 
 function factsOf(entry: ModelEntry, target: UpstreamTarget): ModelFacts {
-  const { reasoning, usage } = target.dialect
+  const { reasoning, usage, sampling } = target.dialect
   const responses = target.wires?.find(({ wire }) => wire === 'responses')?.dialect.reasoning
   return {
     kind: entry.kind,
@@ -18,6 +18,7 @@ function factsOf(entry: ModelEntry, target: UpstreamTarget): ModelFacts {
     hidesReasoning: reasoning.display === 'on_request',
     usageUnasked: !usage.streamOptions,
     ...(reasoning.besideTools !== 'accepted' && { effortBesideTools: reasoning.besideTools }),
+    topK: sampling.topK,
     ...(responses?.sealed && { reasoningItems: 'sealed' as const }),
     ...(responses?.field === 'item_content' && { reasoningItems: 'text' as const }),
     reasoning: entry.capabilities.includes('reasoning'),

@@ -27,6 +27,8 @@ export interface ModelFacts {
    * `explicit_none`: only `none`. By default, any effort.
    */
   readonly effortBesideTools?: 'refused' | 'explicit_none'
+  /** Whether chat completions accepts `top_k`, which is not a field of the format itself. */
+  readonly topK?: boolean
   /**
    * The form of reasoning in the responses format. `sealed`: a summary, and encrypted content if requested. `text`: the
    * readable reasoning.

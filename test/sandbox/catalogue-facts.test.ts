@@ -66,12 +66,25 @@ test('thinking that is switched off stays off', async () => {
   expect(reply).toMatchObject({ usage: { completion_tokens_details: { reasoning_tokens: 0 } } })
 })
 
+test('a provider takes top_k in the chat format if the catalogue says so', async () => {
+  const asked = async (via: string, model: string) => {
+    const body = bodyOf(model, 'chat_completions', { top_k: 5 })
+    return await (await post(sandbox, `/${via}/v1/chat/completions`, body)).json()
+  }
+  expect(await asked('alibaba', 'qwen3.7-max')).toMatchObject({ object: 'chat.completion' })
+  expect(await asked('deepseek', 'deepseek-flash')).toMatchObject({
+    error: { code: 'unknown_parameter', param: 'top_k' },
+  })
+})
+
 const streamed = async (via: string, model: string, more: object = {}) =>
   await (await post(sandbox, `/${via}/v1/chat/completions`, bodyOf(model, '', { stream: true, ...more }))).text()
 
 test('a provider without stream_options sends usage without a request, and refuses the field', async () => {
   expect(await streamed('zhipuai', 'glm-5.2')).toMatch(/"usage":\{"prompt_tokens":\d+/)
-  expect(await streamed('deepseek', 'deepseek-v4-flash')).not.toContain('prompt_tokens')
+  const plain = await streamed('deepseek', 'deepseek-flash')
+  expect(plain).toContain('[DONE]')
+  expect(plain).not.toContain('prompt_tokens')
   const refused = await streamed('zhipuai', 'glm-5.2', { stream_options: { include_usage: true } })
   expect(JSON.parse(refused)).toMatchObject({ error: { param: 'stream_options', code: 'unsupported_parameter' } })
 })

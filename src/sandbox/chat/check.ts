@@ -11,7 +11,7 @@ import { emptyArray, missing, tooLong, unknownParameter, unsupported, wrongType,
  */
 const FOREIGN_FIELDS = [
   'system', 'stop_sequences', 'output_config', 'output_format', 'context_management', 'mcp_servers', 'container',
-  'thread', 'betas', 'cache_control', 'input', 'instructions', 'max_output_tokens', 'include', 'text', 'top_k',
+  'thread', 'betas', 'cache_control', 'input', 'instructions', 'max_output_tokens', 'include', 'text',
 ] // biome-ignore format: a plain list
 
 const FUNCTION_NAME = /^[a-zA-Z0-9_-]+$/
@@ -20,6 +20,7 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 /** Throws ProviderError for the first fault. The caller has already looked up `model`. */
 export function checkChatRequest(body: JsonObject, facts: ModelFacts): void {
   for (const field of FOREIGN_FIELDS) if (Object.hasOwn(body, field)) throw unknownParameter(field)
+  if (facts.topK !== true && Object.hasOwn(body, 'top_k')) throw unknownParameter('top_k')
   for (const field of facts.refuses ?? []) if (Object.hasOwn(body, field)) throw unsupported(field)
   checkNumbers(body, facts)
   checkStops(body.stop)
