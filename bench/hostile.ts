@@ -2,10 +2,10 @@
  * Measures what hostile requests can cost a gateway. For the worst request bodies, measures how long they block the event loop,
  * peak memory, and the p99 latency of ordinary ("honest") calls made at the same time. Sends each body plain and compressed, 1,
  * 12 and 100 times at once, with and without money in the account. Then sends every endpoint the largest bodies that it accepts,
- * and measures the CPU time of a refused call. If noisy neighbours on the host disturb a row, measures it again and prints the
- * least disturbed result. Prints tables, asserts nothing.
- * Run: npm exec node bench/hostile.ts -- [--at-once 1,12,100] [--body start of name] [--parts worst,accepted,refusals] [--name
- * name in results/]
+ * and what people without a key can send, and measures the CPU time of a refused call. If noisy neighbours on the host disturb a
+ * row, measures it again and prints the least disturbed result. Prints tables, asserts nothing.
+ * Run: npm exec node bench/hostile.ts -- [--at-once 1,12,100] [--body start of name] [--parts worst,accepted,strangers,refusals]
+ * [--name name in results/]
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,17 +17,20 @@ import { Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 import { Agent, request } from 'undici'
 import { startEmbeddedPostgres } from '../src/app/embedded-postgres.ts'
+import { credit } from '../src/ledger/credit.ts'
 import { migrate } from '../src/ledger/migrate.ts'
 import { openDatabase } from '../src/lib/database.ts'
+import { vndToMicro } from '../src/lib/money.ts'
 import { gatewayEnvironment, newCustomer } from '../test/replicas/world.ts'
 import { freePort, startProgram } from '../test/support/program.ts'
 import { bodyOf, type Endpoint, FILLINGS, PATHS, REFUSED } from './hostile/bodies.ts'
+import { BANKS, type HostileRequest, STRANGERS } from './hostile/strangers.ts'
 
 const { values: options } = parseArgs({
   options: {
     'at-once': { type: 'string', default: '1,12,100' },
     body: { type: 'string', default: '' },
-    parts: { type: 'string', default: 'worst,accepted,refusals' },
+    parts: { type: 'string', default: 'worst,accepted,strangers,refusals' },
     name: { type: 'string' },
   },
 })
@@ -40,8 +43,8 @@ const postgres = await startEmbeddedPostgres({ dataDir: folder })
 const sql = openDatabase({ url: postgres.url, name: 'bench', connectionsMax: 2 })
 await migrate(sql)
 const side = new Worker(new URL('./hostile/side.ts', import.meta.url))
-const heard = <Message>() => new Promise<Message>(resolve => side.once('message', resolve))
-const provider = (await heard<{ url: string }>()).url
+const nextMessage = <Message>() => new Promise<Message>(resolve => side.once('message', resolve))
+const provider = (await nextMessage<{ url: string }>()).url
 const turnsFile = join(folder, 'longest-turn')
 const metricsPort = await freePort()
 const given = { port: await freePort(), databaseUrl: postgres.url, dataDir: folder, providerUrl: provider }
@@ -53,6 +56,7 @@ const program = await startProgram({
       [`UPSTREAM_${name}_API_KEY`, 'upstream-secret-1'],
     ]),
   ),
+  ...BANKS,
   METRICS_PORT: String(metricsPort),
   NODE_OPTIONS: `--import ${new URL('hostile/watch.ts', import.meta.url).href}`,
   HOSTILE_TURNS: turnsFile,
@@ -61,12 +65,12 @@ const program = await startProgram({
 const honest = await newCustomer(sql, 1_000_000_000)
 const rich = await newCustomer(sql, 1_000_000_000)
 const poor = await newCustomer(sql, 1)
-await sql`update wallet set balance_micro_vnd = 0 where account_id = ${poor.accountId}`
+await credit(sql, { accountId: poor.accountId, amountMicroVnd: vndToMicro(-1), kind: 'adjustment', reference: 'back' })
 const agent = new Agent({ headersTimeout: 300_000, bodyTimeout: 300_000, connections: null })
 side.postMessage({ url: program.url, apiKey: honest.apiKey })
 
 interface Figures {
-  readonly holdMs: number
+  readonly blockMs: number
   readonly cpuSeconds: number
 }
 
@@ -75,7 +79,7 @@ async function figures(): Promise<Figures> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
   return {
-    holdMs: value('nodejs_eventloop_lag_max_seconds') * 1000,
+    blockMs: value('nodejs_eventloop_lag_max_seconds') * 1000,
     cpuSeconds: value('process_cpu_seconds_total'),
   }
 }
@@ -90,19 +94,19 @@ function peakBytes(): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${program.child.pid}/status`, 'utf8'))?.[1]) * 1024
 }
 
-interface Shot {
-  readonly path: string
-  readonly body: Buffer
-  readonly coding: 'plain' | 'gzip'
-  readonly apiKey: string
+interface Shot extends HostileRequest {
   readonly atOnce: number
 }
 
-async function send({ path, body, coding, apiKey }: Shot): Promise<string> {
-  const headers: Record<string, string> = { 'x-api-key': apiKey, 'content-type': 'application/json' }
-  if (coding === 'gzip') headers['content-encoding'] = 'gzip'
+function withKey(apiKey: string, coding: 'plain' | 'gzip' = 'plain'): Record<string, string> {
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
+  return coding === 'plain' ? headers : { ...headers, 'content-encoding': coding }
+}
+
+async function send({ path, headers, body }: HostileRequest): Promise<string> {
+  const method = body === null ? 'GET' : 'POST'
   try {
-    const reply = await request(program.url + path, { method: 'POST', headers, body, dispatcher: agent })
+    const reply = await request(program.url + path, { method, headers, body, dispatcher: agent })
     await reply.body.dump()
     return String(reply.statusCode)
   } catch (error) {
@@ -133,7 +137,7 @@ async function shoot(shot: Shot): Promise<string[]> {
 
 async function shootOnce(shot: Shot): Promise<string[]> {
   side.postMessage('read')
-  await heard()
+  await nextMessage()
   await figures()
   forgetPeaks()
   const start = performance.now()
@@ -141,8 +145,8 @@ async function shootOnce(shot: Shot): Promise<string[]> {
   const seconds = (performance.now() - start) / 1000
   await sleep(200)
   side.postMessage('read')
-  const { p99Ms, failures } = await heard<{ p99Ms: number; failures: number }>()
-  const { holdMs } = await figures()
+  const { p99Ms, failures } = await nextMessage<{ p99Ms: number; failures: number }>()
+  const { blockMs } = await figures()
   const counts = Map.groupBy(answers, answer => answer)
   const outcomes = [...counts].map(([answer, same]) =>
     same.length === answers.length ? answer : `${same.length} × ${answer}`,
@@ -150,7 +154,7 @@ async function shootOnce(shot: Shot): Promise<string[]> {
   return [
     outcomes.join(', '),
     Number(readFileSync(turnsFile, 'utf8')).toFixed(0),
-    holdMs.toFixed(0),
+    blockMs.toFixed(0),
     (peakBytes() / MB).toFixed(0),
     seconds.toFixed(1),
     p99Ms.toFixed(0),
@@ -175,7 +179,7 @@ async function worstBodies(): Promise<void> {
     for (const coding of ['plain', 'gzip'] as const) {
       for (const atOnce of options['at-once'].split(',').map(Number)) {
         for (const [money, { apiKey }] of Object.entries({ yes: rich, no: poor })) {
-          const shot = { path: PATHS.messages, body: bodies[coding], coding, apiKey, atOnce }
+          const shot = { path: PATHS.messages, headers: withKey(apiKey, coding), body: bodies[coding], atOnce }
           print(name, coding, String(atOnce), money, ...(await shoot(shot)))
         }
       }
@@ -199,8 +203,19 @@ async function largestAccepted(): Promise<void> {
     for (const [name, filling] of Object.entries(FILLINGS)) {
       if (!name.startsWith(options.body) || REFUSED.some(refused => refused === name)) continue
       const body = bodyOf(endpoint, model, filling())
-      const shot = { path: PATHS[endpoint], body, coding: 'plain', apiKey: rich.apiKey, atOnce: 1 } as const
+      const shot = { path: PATHS[endpoint], headers: withKey(rich.apiKey), body, atOnce: 1 }
       print(`${endpoint} ${what}`.trim(), name, ...(await shoot(shot)))
+    }
+  }
+}
+
+async function strangers(): Promise<void> {
+  print(`| sent without a key | at once | ${FIGURES}\n|---|--:|---|--:|--:|--:|--:|--:|--:|--:|`)
+  for (const [name, makeRequest] of Object.entries(STRANGERS)) {
+    if (!name.startsWith(options.body)) continue
+    const hostile = makeRequest(program.url)
+    for (const atOnce of options['at-once'].split(',').map(Number)) {
+      print(name, String(atOnce), ...(await shoot({ ...hostile, atOnce })))
     }
   }
 }
@@ -214,7 +229,7 @@ async function refusals(): Promise<void> {
     ['a wrong key', 'sk-svc-wrong'],
     ['an empty wallet', poor.apiKey],
   ] as const) {
-    const shot: Shot = { path: PATHS.messages, body, coding: 'plain', apiKey, atOnce: 1 }
+    const shot = { path: PATHS.messages, headers: withKey(apiKey), body }
     const status = await send(shot)
     const before = await figures()
     for (let sent = 0; sent < REFUSALS; sent += 20) await Promise.all(Array.from({ length: 20 }, () => send(shot)))
@@ -223,13 +238,18 @@ async function refusals(): Promise<void> {
   }
 }
 
-const PARTS: Readonly<Record<string, () => Promise<void>>> = { worst: worstBodies, accepted: largestAccepted, refusals }
+const PARTS: Readonly<Record<string, () => Promise<void>>> = {
+  worst: worstBodies,
+  accepted: largestAccepted,
+  strangers,
+  refusals,
+}
 await sleep(2_000)
 for (const part of options.parts.split(',')) await PARTS[part]?.()
 if (options.name !== undefined) {
   writeFileSync(
     new URL(`results/${options.name}.md`, import.meta.url),
-    `${lines.join('\n').replaceAll('\n| body', '\n\n| body').replaceAll('\n| endpoint', '\n\n| endpoint').replaceAll('\n| refused', '\n\n| refused')}\n`,
+    `${lines.join('\n').replaceAll(/\n(?=\| (?:body|endpoint|sent without a key|refused) )/g, '\n\n')}\n`,
   )
 }
 program.signal('SIGTERM')
