@@ -8,11 +8,12 @@ import cookies from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { awaitsFactor } from '../accounts/second-factor.ts'
 import { defer } from '../lib/deferred.ts'
+import { inTurn } from '../lib/loop-turns.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
 import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } from './answer.ts'
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
-import { Form } from './form.ts'
+import { Form, firstFields } from './form.ts'
 import { attemptCookie, comesFromUs, cookiePolicy, deviceCookie, isLocal, sessionOf, splitTarget } from './guard.ts'
 import { languageAsked } from './languages.ts'
 import { passGate } from './operator/gate.ts'
@@ -108,8 +109,11 @@ function loadSoon(server: FastifyInstance, { templates, options: { log } }: Fram
 function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) => {
-    const form = await request.server.bodies.read(request, limits.formBytesMax)
-    return new URLSearchParams(form.toString('utf8'))
+    const form = (await request.server.bodies.read(request, limits.formBytesMax)).toString('utf8')
+    if (firstFields(form, limits.fieldsMax) !== form) {
+      throw Object.assign(new Error('too many fields'), { statusCode: 400 })
+    }
+    return inTurn(() => new URLSearchParams(form))
   })
   // A mail program may send its unsubscribe request as a multipart form (RFC 8058). The fields do not matter.
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
@@ -173,7 +177,7 @@ async function answerPage(
     return send({ kind: 'redirect', to: pathOf(request) + query.with({ language: null, theme: null }) })
   }
   const asked = pageRequest(frame, audience, request, { page, query })
-  return send((await refuse(page, asked)) ?? (await page.handle(asked)))
+  return send((await refuse(page, asked)) ?? (await inTurn(() => page.handle(asked))))
 }
 
 /** Returns the answer to send instead of the page; null if the page may answer. */
@@ -205,7 +209,6 @@ function pageRequest(
   const { options } = frame
   const { language } = audience.preferences
   const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
-  if (fields.size > options.limits.formFieldsMax) throw Object.assign(new Error('too many fields'), { statusCode: 400 })
   return {
     options,
     language,

@@ -62,3 +62,13 @@ export class Form {
     return text === '' ? '' : `?${text}`
   }
 }
+
+/** Cuts off all but the first fields of an encoded form, because it would take milliseconds to parse thousands of them. */
+export function firstFields(encoded: string, fieldsMax: number): string {
+  let end = -1
+  for (let fields = 0; fields < fieldsMax; fields++) {
+    end = encoded.indexOf('&', end + 1)
+    if (end < 0) return encoded
+  }
+  return encoded.slice(0, end)
+}

@@ -3,6 +3,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readSession } from '../accounts/sessions.ts'
 import type { OpenedSession, PeopleServices, Session } from '../accounts/types.ts'
+import { firstFields } from './form.ts'
+import { DASHBOARD_LIMITS } from './options.ts'
 
 export interface CookiePolicy {
   readonly name: string
@@ -113,10 +115,10 @@ export function localPath(text: string, elsewhere = '/overview'): string {
 
 /**
  * Splits a request's target into path and query. The path starts with a single `/`, because a link to `//…` could lead to another
- * host.
+ * host. The query has at most `fieldsMax` fields; further ones are dropped.
  */
 export function splitTarget(url: string): { path: string; query: string } {
   const mark = url.indexOf('?')
   const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
-  return { path: path.replace(/^\/*/, '/'), query }
+  return { path: path.replace(/^\/*/, '/'), query: firstFields(query, DASHBOARD_LIMITS.fieldsMax) }
 }

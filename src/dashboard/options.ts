@@ -82,7 +82,8 @@ export interface FieldView {
 
 export interface DashboardLimits {
   readonly formBytesMax: number
-  readonly formFieldsMax: number
+  /** Maximum number of fields of a form or a query. A form with more is refused; further fields of a query are ignored. */
+  readonly fieldsMax: number
   readonly tableRows: number
   /** Longest period of the usage page, in days. */
   readonly usageDaysMax: number
@@ -105,7 +106,7 @@ export interface DashboardLimits {
 /** The limits that the environment cannot change. */
 export const DASHBOARD_LIMITS: Omit<DashboardLimits, 'adjustAskVnd' | 'adjustVndMax' | 'playgroundDailyVndMax'> = {
   formBytesMax: 64 * 1024,
-  formFieldsMax: 50,
+  fieldsMax: 50,
   tableRows: 50,
   usageDaysMax: 366,
   outboxMailsMax: 50,

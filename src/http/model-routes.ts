@@ -1,5 +1,6 @@
 /** The routes `GET /v1/models` and `GET /v1/models/{id}`, answered from memory with an ETag. */
 
+import { parse } from 'node:querystring'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { allows } from '../catalogue/allowed.ts'
 import { createModelList, type ModelListQuery, type RenderedBody } from '../catalogue/model-list.ts'
@@ -9,12 +10,15 @@ import { modelNotAllowed } from '../pipeline/admit.ts'
 import { MODEL_ROUTE, MODELS_ROUTE } from './endpoints.ts'
 import type { ServerOptions } from './request.ts'
 
+/** Maximum number of fields that are read of a query; further ones are ignored. */
+const QUERY_FIELDS_MAX = 50
+
 export function addModelRoutes(server: FastifyInstance, options: ServerOptions): void {
   const { services } = options
   const models = createModelList(services.catalogue)
   const config = { authentication: 'key' } as const
-  server.get<{ Querystring: ModelListQuery }>(MODELS_ROUTE.path, { config }, (request, reply) => {
-    const result = models.list(request.query, request.state.caller?.allowedModels)
+  server.get(MODELS_ROUTE.path, { config }, (request, reply) => {
+    const result = models.list(queryOf(request), request.state.caller?.allowedModels)
     if ('problem' in result) throw new GatewayError('invalid_request', { message: result.problem })
     return sendRendered(request, reply, result)
   })
@@ -32,6 +36,11 @@ export function addModelRoutes(server: FastifyInstance, options: ServerOptions):
     }
     return sendRendered(request, reply, result)
   })
+}
+
+function queryOf({ url }: FastifyRequest): ModelListQuery {
+  const start = url.indexOf('?') + 1
+  return start === 0 ? {} : parse(url.slice(start), '&', '=', { maxKeys: QUERY_FIELDS_MAX })
 }
 
 async function sendRendered(

@@ -95,6 +95,11 @@ function nameRequest({ state }: FastifyRequest, reply: FastifyReply): void {
   reply.headers(answerHeaders(state.requestId))
 }
 
+/** Routes that have a query parse it themselves. */
+function unparsed(): Record<string, never> {
+  return {}
+}
+
 /** Routes validate their own input; compiling schemas would make Fastify load 100 files. */
 const NO_SCHEMAS = {
   buildValidator: noSchemas,
@@ -120,6 +125,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
       maxParamLength: 512,
+      // By default, the router parses the query of every request, which for thousands of fields takes half a millisecond.
+      querystringParser: unparsed,
     },
     http: {
       maxHeaderSize: limits.headerBytesMax,

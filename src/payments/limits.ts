@@ -15,6 +15,8 @@ export interface PaymentLimits {
   readonly referenceSeconds: number
   readonly notificationBytesMax: number
   readonly transactionsMax: number
+  /** Maximum number of object members in a notification that has to be rewritten, sorted, before its signature can be checked. */
+  readonly sortedMembersMax: number
   /** Largest difference between a notification's timestamp and our clock. */
   readonly notificationAgeSecondsMax: number
   /** Pause between two polls of a service that lists transactions. Each poll covers the last `pullWindowSeconds`. */
@@ -35,6 +37,7 @@ export const PAYMENT_LIMITS: PaymentLimits = {
   referenceSeconds: 7 * 24 * 3_600,
   notificationBytesMax: 256 * 1024,
   transactionsMax: 200,
+  sortedMembersMax: 1_000,
   notificationAgeSecondsMax: 300,
   pullPauseSeconds: 300,
   pullWindowSeconds: 48 * 3_600,

@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Form } from '../../src/dashboard/form.ts'
-import { localPath } from '../../src/dashboard/guard.ts'
+import { localPath, splitTarget } from '../../src/dashboard/guard.ts'
 import { chartOf, daySlots } from '../../src/dashboard/money/chart.ts'
 import { TEXTS, text } from '../../src/dashboard/texts/index.ts'
 import { REFERENCE_IN_VIETNAMESE } from '../../src/dashboard/texts/reference.ts'
@@ -136,6 +136,13 @@ test('form fields are trimmed, truncated and freed of control characters', () =>
   expect([form.text('a'), form.text('b').length, form.text('missing')]).toEqual(['xy', 200, ''])
   expect(form.choice('as', ['one'])).toBeNull()
   expect(form.with({ a: null, b: null, as: '' })).toBe('')
+})
+
+test('a query has at most fifty fields; further ones are dropped', () => {
+  const fields = Array.from({ length: 51 }, (_, index) => `f${index}=${index}`)
+  expect(splitTarget(`/models?${fields.slice(0, 50).join('&')}`).query).toBe(fields.slice(0, 50).join('&'))
+  expect(splitTarget(`//models?${fields.join('&')}`)).toEqual({ path: '/models', query: fields.slice(0, 50).join('&') })
+  expect(splitTarget('/models')).toEqual({ path: '/models', query: '' })
 })
 
 test('after signing in, people are sent only to our own paths', () => {

@@ -61,6 +61,18 @@ test.each(['/v1/models', '/v1/models?channel=aws', '/v1/models?limit=5', '/v1/mo
   },
 )
 
+test('the query filters the list; fields after the fiftieth are ignored', async () => {
+  const list = async (query: string) => {
+    const response = await ask(`/v1/models?${query}`, {})
+    const { data = [] } = (await response.json()) as { data?: { id: string; channel: string }[] }
+    return [response.status, data.length, [...new Set(data.map(({ channel }) => channel))].join()]
+  }
+  expect(await list('channel=aws&limit=%33')).toEqual([200, 3, 'aws'])
+  expect(await list('limit=none')).toEqual([400, 0, ''])
+  expect(await list(`${'x=1&'.repeat(49)}limit=2`)).toEqual([200, 2, 'standard'])
+  expect(await list(`${'x=1&'.repeat(50)}limit=2`)).toEqual(await list('x=1'))
+})
+
 test('the openai SDK reads the compressed list, and pickers see what a model costs', async () => {
   const client = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: account.apiKey, maxRetries: 0 })
   const { data, response } = await client.models.list().withResponse()

@@ -249,6 +249,19 @@ describe('Casso', () => {
     expect(fault(() => casso.verify(bytes(body), given))).toBe('notification_refused')
   })
 
+  test('refuses a signed notification with more members than any has, because it would take long to check', () => {
+    const signed = (more: number) => {
+      const extra = Object.fromEntries(Array.from({ length: more }, (_, index) => [`k${index}`, index]))
+      const sorted = Object.fromEntries(Object.entries({ ...data, ...extra }).sort(([a], [b]) => (a < b ? -1 : 1)))
+      const text = JSON.stringify({ data: sorted, error: 0 })
+      const code = createHmac('sha512', checksumKey).update(`${SENT_MS}.${text}`).digest('hex')
+      return () => casso.verify(Buffer.from(text), { 'x-casso-signature': `t=${SENT_MS},v1=${code}` })
+    }
+    const rest = PAYMENT_LIMITS.sortedMembersMax - Object.keys({ data, error: 0, ...data }).length
+    expect(signed(rest)()).toHaveLength(1)
+    expect(fault(signed(rest + 1))).toBe('notification_refused')
+  })
+
   test('refuses the genuine example six minutes later', () => {
     const late = provider({ cassoChecksumKey: checksumKey }, SENT_MS + 360_000)
     expect(fault(() => late.verify(bytes({ error: 0, data }), headers))).toBe('notification_refused')

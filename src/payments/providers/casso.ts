@@ -4,6 +4,7 @@
  */
 
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
+import type { PaymentLimits } from '../limits.ts'
 import type { BankProvider, BankTransaction, Headers } from '../types.ts'
 import { readAccount, readAmount, readId, readMany, readReference, readText, readTime } from './read.ts'
 import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale } from './signature.ts'
@@ -24,7 +25,7 @@ export function createCassoProvider(secrets: CassoSecrets, { limits, nowMs }: Pr
     }
     const header = /^t=(\d{9,14}),\s*v1=([0-9a-f]{128})$/i.exec(headerOf(headers, 'x-casso-signature'))
     const [, time, signature] = header ?? ['', '', '']
-    const expected = hmac('sha512', checksumKey, [`${time}.${JSON.stringify(sorted(body))}`], 'hex')
+    const expected = hmac('sha512', checksumKey, [`${time}.${sortedText(body, limits)}`], 'hex')
     if (!isSameSecret((signature as string).toLowerCase(), expected)) refuse()
     refuseStale(time as string, { nowMs: nowMs(), secondsMax: limits.notificationAgeSecondsMax })
   }
@@ -56,11 +57,16 @@ function readTransaction(data: JsonObject): BankTransaction {
   }
 }
 
-function sorted(value: JsonObject): JsonObject {
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sortedValue(inner)]))
-}
-
-function sortedValue(value: JsonValue | undefined): JsonValue | undefined {
-  return isObject(value) ? sorted(value) : value
+/** The body's JSON with the members of its objects in order, as it is signed. Objects in lists stay as they are. */
+function sortedText(body: JsonObject, { sortedMembersMax }: PaymentLimits): string {
+  let members = 0
+  const sorted = (value: JsonValue | undefined): JsonValue | undefined => {
+    if (!isObject(value)) return value
+    const entries = Object.entries(value)
+    members += entries.length
+    if (members > sortedMembersMax) refuse()
+    entries.sort(([a], [b]) => (a < b ? -1 : 1))
+    return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
+  }
+  return JSON.stringify(sorted(body))
 }
