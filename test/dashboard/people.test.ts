@@ -133,6 +133,18 @@ test('a confirmation link works once, requires the password, and survives an ema
   expect((await newVisitor().get('/verify?token=%00nonsense')).status).toBe(410)
 })
 
+test('people who forget their password before they have confirmed their address register again', async () => {
+  const visitor = newVisitor()
+  const email = 'mistyped@example.com'
+  await visitor.post('/register', { email, password: 'not what was meant' })
+  const page = await visitor.get(await visitor.mailedLink('/verify', email))
+  expect(page.html).toContain('<a href="/register">Register again</a>')
+  await visitor.post('/register', { email, password: PASSWORD })
+  const link = await visitor.mailedLink('/verify', email)
+  const token = new URL(`http://x${link}`).searchParams.get('token') as string
+  expect((await visitor.post('/verify', { token, password: PASSWORD })).location).toBe('/overview')
+})
+
 test('a forgotten password: the link sets a new one and ends all other sessions', async () => {
   const visitor = newVisitor()
   const { email } = await visitor.signUp('forgot@example.com')

@@ -51,6 +51,10 @@ export const ACCOUNT_TEXTS = {
   },
   'verify.title': { vi: 'Xác nhận tài khoản', en: 'Confirm your account' },
   'verify.lead': { vi: 'Nhập lại mật khẩu bạn đã chọn cho {email}.', en: 'Enter the password you chose for {email}.' },
+  'verify.forgot': {
+    vi: 'Không nhớ mật khẩu đã chọn? [Đăng ký lại](/register) với cùng email và chọn mật khẩu khác.',
+    en: 'Forgot which password you chose? [Register again](/register) with the same address and choose another.',
+  },
   'verify.submit': { vi: 'Xác nhận và đăng nhập', en: 'Confirm and sign in' },
   'expired.title': { vi: 'Liên kết không còn hiệu lực', en: 'This link no longer works' },
   'expired.register': {
