@@ -117,11 +117,25 @@ export async function expectAccessible(page: Page, onPhone?: () => Promise<void>
 
 const PHONE_WIDTH = 360
 
-/** Checks that a page does not scroll sideways in a window as narrow as a phone. */
+/** Pairs of table cells whose contents are drawn on top of each other. A string, because `document` exists only in the page. */
+const OVERLAPPING_CELLS = `[...document.querySelectorAll('tr')].flatMap(row => {
+  const contents = [...row.cells].map(cell => {
+    const range = document.createRange()
+    range.selectNodeContents(cell)
+    return { text: cell.innerText, boxes: [...range.getClientRects()] }
+  })
+  const overlap = (one, other) => one.left < other.right - 1 && other.left < one.right - 1
+    && one.top < other.bottom - 1 && other.top < one.bottom - 1
+  return contents.flatMap((one, index) => contents.slice(index + 1)
+    .filter(other => one.boxes.some(box => other.boxes.some(each => overlap(box, each))))
+    .map(other => one.text + ' | ' + other.text))
+})`
+
+/** Checks that a page neither scrolls sideways nor draws cells over each other in a window as narrow as a phone. */
 export async function expectNarrow(page: Page): Promise<void> {
-  // Passed as a string, because `document` exists in the page but not in this process.
   const width = await page.evaluate<number>('document.documentElement.scrollWidth')
-  expect([page.url(), width]).toEqual([page.url(), PHONE_WIDTH])
+  const overlapping = await page.evaluate<string[]>(OVERLAPPING_CELLS)
+  expect([page.url(), width, overlapping]).toEqual([page.url(), PHONE_WIDTH, []])
 }
 
 const PAGE_BYTES_MAX = 60_000
