@@ -1,6 +1,7 @@
 /** Texts of alert emails, in both languages. Plain text: nothing to render and no tracking. */
 
 import type { Language } from '../accounts/types.ts'
+import { DAYS_LEFT_MAX } from '../ledger/reports/balance.ts'
 import { day, dongWholeOfText as dong, time, withDots } from '../lib/display.ts'
 import type { AlertData, AlertKind } from './kinds.ts'
 
@@ -30,14 +31,14 @@ export const ALERT_MAILS: { readonly [Kind in AlertKind]: Writer<AlertData[Kind]
   'balance.low': {
     vi: ({ balance, days_left }, { service, publicUrl }) => ({
       subject: `Số dư tại ${service} sắp hết: còn ${dong(balance)}`,
-      text: `Số dư của bạn còn ${dong(balance)}${days_left === null ? '' : `, đủ dùng khoảng ${days_left} ngày với mức chi hiện tại`}.
+      text: `Số dư của bạn còn ${dong(balance)}${canForetell(days_left) ? `, đủ dùng khoảng ${days_left} ngày với mức chi hiện tại` : ''}.
 
 Nạp thêm: ${publicUrl}/topup
 `,
     }),
     en: ({ balance, days_left }, { service, publicUrl }) => ({
       subject: `Your ${service} balance is low: ${dong(balance)} left`,
-      text: `Your balance is ${dong(balance)}${days_left === null ? '' : `, about ${counted(days_left, 'day')} at your current pace`}.
+      text: `Your balance is ${dong(balance)}${canForetell(days_left) ? `, about ${counted(days_left, 'day')} at your current pace` : ''}.
 
 Top up: ${publicUrl}/topup
 `,
@@ -221,6 +222,10 @@ Assign it: ${publicUrl}/operator/transfers
 `,
     }),
   },
+}
+
+function canForetell(daysLeft: number | null): daysLeft is number {
+  return daysLeft !== null && daysLeft <= DAYS_LEFT_MAX
 }
 
 /** Formats a count with its noun, such as `1 day` or `1.200 calls`. */

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { grantsOf } from '../accounts/roles.ts'
 import { awaitsFactor } from '../accounts/second-factor.ts'
 import type { Language, Session } from '../accounts/types.ts'
-import { readBalance } from '../ledger/reports/balance.ts'
+import { DAYS_LEFT_MAX, readBalance } from '../ledger/reports/balance.ts'
 import { chosenCoding, compress } from '../lib/content-coding.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 import type { Assets } from './assets.ts'
@@ -183,7 +183,9 @@ async function walletView({ sql }: DashboardOptions, language: Language, { accou
 }
 
 function daysText(language: Language, days: number): string {
-  return days < 1 ? text(language, 'frame.day_left') : text(language, 'frame.days_left', { days: count(days) })
+  if (days < 1) return text(language, 'frame.day_left')
+  if (days > DAYS_LEFT_MAX) return text(language, 'frame.year_left')
+  return text(language, 'frame.days_left', { days: count(days) })
 }
 
 const CAPABILITY_KEYS = {

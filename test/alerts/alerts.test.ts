@@ -11,6 +11,7 @@ import { playgroundKey } from '../../src/accounts/playground-key.ts'
 import { openSession } from '../../src/accounts/sessions.ts'
 import { deliverAlerts } from '../../src/alerts/deliver.ts'
 import { retiringModels } from '../../src/alerts/find-slow.ts'
+import { ALERT_MAILS } from '../../src/alerts/mail-texts.ts'
 import { findAlerts, findSlowAlerts, sweepAlerts } from '../../src/alerts/run.ts'
 import { readAlertSettings, switchMailOff, writeAlertSettings } from '../../src/alerts/settings.ts'
 import { readUnsubscribeToken } from '../../src/alerts/unsubscribe.ts'
@@ -360,6 +361,16 @@ test('one account gets a limited number of emails a day, and alerts are deleted 
   await sql`update alert set at = now() - interval '91 days' where account_id = ${customer.accountId}`
   await sweepAlerts(few)
   expect(await count()).toEqual({ alerts: 0, deliveries: 0 })
+})
+
+test.each([
+  [40, '40.000\u00a0₫, about 40 days at your current pace.'],
+  [366, '40.000\u00a0₫.'],
+  [null, '40.000\u00a0₫.'],
+])('the email about a balance that lasts %j days foretells at most a year', (days_left, says) => {
+  const data = { balance: '40000', threshold: '50000', days_left, currency: 'VND' } as const
+  const { text } = ALERT_MAILS['balance.low'].en(data, { service: 'SVC', publicUrl: 'https://svc.example' })
+  expect(text).toContain(`Your balance is ${says}\n`)
 })
 
 test('the pace counts days that have been summed up once, together with today', async () => {

@@ -473,7 +473,13 @@ test('calls appear on the usage page with key, model, tokens, cost and status, a
   expect(readable((await stranger.get('/usage')).html)).toContain('No calls')
   const overview = readable((await person.get('/overview')).html)
   expect(overview).toContain('2 calls')
-  expect(overview).toMatch(/About (\d{1,3}|\d\.\d{3}) days left at this pace/)
+  expect(overview).toContain('over a year left')
+  expect(overview).toContain('More than a year left at this pace')
+  await running.database.sql`update usage_daily set charged_micro_vnd = 200000000
+    where account_id = (select account_id from account where email = 'calls@example.com')`
+  expect(readable((await person.get('/overview')).html)).toMatch(
+    /\d{1,3} days left[\s\S]*About \d{1,3} days left at this pace/,
+  )
 })
 
 const decoded = (href: string): string => href.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=').replace(/#.*/, '')

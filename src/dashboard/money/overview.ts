@@ -1,7 +1,7 @@
 /** The first page after signing in: how much is left, how fast it is being spent, and what happened last. */
 
 import { listChargedKeys } from '../../accounts/own-keys.ts'
-import { readBalance } from '../../ledger/reports/balance.ts'
+import { DAYS_LEFT_MAX, readBalance } from '../../ledger/reports/balance.ts'
 import { readDaily, readTotals } from '../../ledger/reports/daily.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readCredits } from '../../ledger/reports/journal.ts'
@@ -76,5 +76,6 @@ async function show(request: PageRequest): Promise<Answer> {
 function paceText({ language }: PageRequest, daysLeft: number | null): string {
   if (daysLeft === null) return text(language, 'overview.no_use')
   if (daysLeft < 1) return text(language, 'overview.day_left')
+  if (daysLeft > DAYS_LEFT_MAX) return text(language, 'overview.year_left')
   return text(language, 'overview.days_left', { days: count(Math.floor(daysLeft)) })
 }

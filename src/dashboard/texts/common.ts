@@ -26,6 +26,7 @@ export const COMMON_TEXTS = {
   'frame.balance': { vi: 'Số dư {balance}', en: 'Balance {balance}' },
   'frame.days_left': { vi: 'còn {days} ngày', en: '{days} {days:day|days} left' },
   'frame.day_left': { vi: 'còn dưới 1 ngày', en: 'less than a day left' },
+  'frame.year_left': { vi: 'còn hơn một năm', en: 'over a year left' },
   'nav.overview': { vi: 'Tổng quan', en: 'Overview' },
   'nav.keys': { vi: 'Khóa API', en: 'API keys' },
   'nav.usage': { vi: 'Mức sử dụng', en: 'Usage' },

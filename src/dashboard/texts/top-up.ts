@@ -111,6 +111,7 @@ export const TOP_UP_TEXTS = {
     en: 'About {days} {days:day|days} left at this pace',
   },
   'overview.day_left': { vi: 'Chưa đến một ngày với mức dùng hiện tại', en: 'Less than a day left at this pace' },
+  'overview.year_left': { vi: 'Còn hơn một năm với mức dùng hiện tại', en: 'More than a year left at this pace' },
   'overview.no_use': { vi: 'Chưa có chi tiêu để ước tính', en: 'No spending yet to estimate from' },
   'overview.today': { vi: 'Hôm nay', en: 'Today' },
   'overview.days30': { vi: '30 ngày qua', en: 'Last 30 days' },

@@ -9,11 +9,16 @@ export interface BalanceReport {
   readonly heldMicroVnd: MicroVnd
   /** Average charge per day over the last seven days, or since the first call if that was later. */
   readonly dailyMicroVnd: MicroVnd
-  /** Whole days that the balance will last at this rate, at most 9,999; null if nothing was spent. */
+  /**
+   * Whole days that the balance will last at this rate. A number above `DAYS_LEFT_MAX` stands for any longer time; null if nothing
+   * was spent.
+   */
   readonly daysLeft: number | null
 }
 
-const DAYS_LEFT_MAX = 9_999
+/** Further ahead, spending cannot be foretold. */
+export const DAYS_LEFT_MAX = 365
+
 /**
  * Today counts as the fraction of the day that has passed, but as at least one hour, so that the rate is not extrapolated from
  * a few minutes.
@@ -40,6 +45,6 @@ export async function readBalance(sql: AnySql, accountId: number): Promise<Balan
     balanceMicroVnd,
     heldMicroVnd: microVnd(BigInt(row.held_micro_vnd)),
     dailyMicroVnd,
-    daysLeft: days === null ? null : Math.min(days, DAYS_LEFT_MAX),
+    daysLeft: days === null ? null : Math.min(days, DAYS_LEFT_MAX + 1),
   }
 }
