@@ -238,6 +238,8 @@ test('the same form sent twice makes one key; the eleventh key is refused', asyn
   expect(keyIn(first.html)).toBeDefined()
   expect(keyIn(first.html)).toBe(keyIn(second.html))
   for (let made = 1; made < 10; made++) await person.createKey(`key${made}`)
+  const full = readable((await person.get('/keys')).html)
+  expect(full).toContain('You have 10 active keys. Revoke one first. Create a key')
   const eleventh = await person.post('/keys', { label: 'x', submission: crypto.randomUUID() })
   expect([eleventh.status, readable(eleventh.html).includes('You have 10 active keys.')]).toEqual([422, true])
   expect((await person.post('/keys', { label: 'x', submission: "';--" })).status).toBe(422)
@@ -313,8 +315,8 @@ test('the limits of a key: each mistake is named at its field and nothing typed 
   const inFlight = TABLES.settings.concurrencyMax || CONCURRENCY_MAX
   for (const [name, wrong, says] of [
     ['cap', '1.000.000.001', 'Enter an amount in whole dong, from 1 to 1.000.000.000 ₫, or leave it empty.'],
-    ['expires', '2020-01-01', 'Choose today or a later day'],
-    ['expires', '31/12/2031', 'Choose today or a later day'],
+    ['expires', '2020-01-01', 'Choose a day from today to '],
+    ['expires', '31/12/2031', 'Choose a day from today to '],
     ['models', 'claude/*\nno-such-model', 'There is no model or family no-such-model.'],
     ['rate', '0', 'Enter a whole number from 1 to 1.000.000, or leave it empty.'],
     ['flight', count(inFlight + 1), `Enter a whole number from 1 to ${count(inFlight)}, or leave it empty.`],
@@ -337,6 +339,8 @@ test('the limits of a key: each mistake is named at its field and nothing typed 
       expect(unmade.html).toContain(kept)
     }
     expect(unmade.html.match(/data-focus/g)).toHaveLength(1)
+    // Whoever has filled in the limits finds the button below them.
+    expect(unmade.html.indexOf('name="flight"')).toBeLessThan(unmade.html.indexOf('Create a key</button>'))
   }
   const wrong = { ...good, cap: 'much', rate: '0', flight: '0' }
   const vietnamese = await owner.post(`${path}/settings`, wrong, { 'accept-language': 'vi' })

@@ -5,6 +5,7 @@ import { ALLOWED_MODELS_MAX, KEY_CAP_VND_MAX, type KeySettings } from '../../acc
 import type { OwnKey } from '../../accounts/own-keys.ts'
 import { familiesOf, readAllowed } from '../../catalogue/allowed.ts'
 import { addDays, dayOf, isDay, startOfDay } from '../../ledger/reports/days.ts'
+import { day } from '../../lib/display.ts'
 import { MICRO_PER_VND } from '../../lib/money.ts'
 import { PERIODS, type Period } from '../../lib/period.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
@@ -109,7 +110,9 @@ export function readSettings(
     ...(cap === undefined && { cap: text(language, 'keys.cap.fault', { max: dong(KEY_CAP_VND_MAX) }) }),
     ...(rate === undefined && { rate: text(language, 'keys.rate.fault', { max: count(rateMax) }) }),
     ...(flight === undefined && { flight: text(language, 'keys.rate.fault', { max: count(flightMax) }) }),
-    ...(expiresAt === undefined && { expires: text(language, 'keys.expires.fault') }),
+    ...(expiresAt === undefined && {
+      expires: text(language, 'keys.expires.fault', { last: day(lastExpiryDay(now)) }),
+    }),
     ...(allowed.length > ALLOWED_MODELS_MAX && {
       models: text(language, 'keys.models.many', { max: ALLOWED_MODELS_MAX }),
     }),
@@ -152,6 +155,10 @@ function readOptional(typed: string, max: number): number | null | undefined {
   return value !== null && value >= 1 && value <= max ? value : undefined
 }
 
+function lastExpiryDay(now: Date): string {
+  return addDays(dayOf(now), EXPIRY_YEARS_MAX * 366)
+}
+
 /**
  * Returns the end of the submitted day; undefined if it is invalid. A past expiry day is accepted if it is unchanged, so that
  * an expired key can be renamed.
@@ -159,7 +166,6 @@ function readOptional(typed: string, max: number): number | null | undefined {
 function readExpiry(typed: string, key: Standing, now: Date): Date | null | undefined {
   if (typed === '') return null
   if (typed === expiryOf(key)) return key.expiresAt
-  const today = dayOf(now)
-  if (!isDay(typed) || typed < today || typed > addDays(today, EXPIRY_YEARS_MAX * 366)) return undefined
+  if (!isDay(typed) || typed < dayOf(now) || typed > lastExpiryDay(now)) return undefined
   return startOfDay(addDays(typed, 1))
 }

@@ -98,8 +98,8 @@ export const KEY_TEXTS = {
     en: 'The key works until the end of this day in Vietnam. Leave empty if it never expires.',
   },
   'keys.expires.fault': {
-    vi: 'Hãy chọn hôm nay hoặc một ngày sau đó, hoặc để trống.',
-    en: 'Choose today or a later day, or leave it empty.',
+    vi: 'Hãy chọn một ngày từ hôm nay đến {last}, hoặc để trống.',
+    en: 'Choose a day from today to {last}, or leave it empty.',
   },
   'keys.models': { vi: 'Mô hình được phép gọi', en: 'Models it may call' },
   'keys.models.all': { vi: 'Tất cả', en: 'All' },
