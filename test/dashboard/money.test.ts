@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CONCURRENCY_MAX, limitKey } from '../../src/accounts/key-rate.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { catalogue } from '../../src/catalogue/current.ts'
 import { count } from '../../src/dashboard/view/format.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { credit } from '../../src/ledger/credit.ts'
@@ -243,6 +244,23 @@ test('the same form sent twice makes one key; the eleventh key is refused', asyn
   const eleventh = await person.post('/keys', { label: 'x', submission: crypto.randomUUID() })
   expect([eleventh.status, readable(eleventh.html).includes('You have 10 active keys.')]).toEqual([422, true])
   expect((await person.post('/keys', { label: 'x', submission: "';--" })).status).toBe(422)
+})
+
+test('the snippets of a new key name only models that it may call', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('narrow@example.com')
+  await person.topUp('50.000')
+  const chosen = ['gpt-5.5', 'svc/claude-haiku-4-5']
+  const form = { label: 'narrow', models: chosen.join('\n'), submission: crypto.randomUUID() }
+  const { html } = await person.post('/keys', form)
+  expect(readable(html)).toContain('This key may only call: gpt-5.5, svc/claude-haiku-4-5.')
+  const code = [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(([, text]) => text).join('\n')
+  const named = catalogue.items
+    .map(({ entry }) => entry.id)
+    .filter(id => new RegExp(`[^\\w/.-]${id}[^\\w/.-]`).test(code))
+  expect(named).toEqual(['gpt-5.5'])
+  const { path } = await person.createKey('wide')
+  expect(readable((await person.post(`${path}/rotate`, { rotations: '0' })).html)).not.toContain('may only call')
 })
 
 test('other people’s keys are not found', async () => {

@@ -95,6 +95,18 @@ async function list(request: PageRequest, refused: Refused | null = null): Promi
   }
 }
 
+/** The data of the page that shows a new secret, with snippets that name models which its key may call. */
+export function createdView(
+  request: PageRequest,
+  { key, allowedModels }: { readonly key: string; readonly allowedModels: readonly string[] | null },
+) {
+  return {
+    key,
+    allowed: allowedModels?.join(', ') ?? null,
+    groups: toolGroups(request, { key, allowedModels }),
+  }
+}
+
 async function create(request: PageRequest): Promise<Answer> {
   const { options, language, form } = request
   const { accountId } = signedIn(request)
@@ -113,6 +125,6 @@ async function create(request: PageRequest): Promise<Answer> {
     title: text(language, 'keys.created'),
     section: 'keys',
     secret: true,
-    data: { key: result.key, keyId: result.keyId, groups: toolGroups(request, result.key) },
+    data: createdView(request, { key: result.key, allowedModels: limits.allowedModels }),
   }
 }

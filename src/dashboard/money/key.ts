@@ -9,10 +9,9 @@ import { announce } from '../../operations/channel.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
 import { throttledAnswer } from '../people/faults.ts'
 import { proofView } from '../people/proof.ts'
-import { toolGroups } from '../public/tools/index.ts'
 import { text } from '../texts/index.ts'
 import { readSettings, type SettingsFaults, settingsView } from './key-form.ts'
-import { keyView } from './key-list.ts'
+import { createdView, keyView } from './key-list.ts'
 
 export const KEY_PAGES: readonly Page[] = [
   { method: 'GET', path: '/keys/:id', authentication: 'session', purpose: 'One key', handle: show },
@@ -141,9 +140,7 @@ async function rotate(request: PageRequest): Promise<Answer> {
     section: 'keys',
     secret: true,
     data: {
-      key: replaced.key,
-      keyId: key.keyId,
-      groups: toolGroups(request, replaced.key),
+      ...createdView(request, { key: replaced.key, allowedModels: key.allowedModels }),
       isRotated: true,
       oldUntil: replaced.oldUntil,
     },

@@ -69,6 +69,10 @@ export const KEY_TEXTS = {
     vi: 'Dùng khóa API này trong công cụ của bạn',
     en: 'Use it in your tool',
   },
+  'keys.created.allowed': {
+    vi: 'Khóa API này chỉ gọi được: {models}. Các mô hình khác sẽ nhận mã 403, dù có trong bảng giá.',
+    en: 'This key may only call: {models}. Other models in the price list get a 403.',
+  },
   'keys.created.text': {
     vi: 'Sao chép khóa API vào nơi an toàn. Bạn có thể xem lại bằng mật khẩu của mình.',
     en: 'Copy it somewhere safe. You can view it again with your password.',
