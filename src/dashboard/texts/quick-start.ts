@@ -37,7 +37,15 @@ export const QUICK_START_TEXTS = {
     vi: 'Hết số dư: nạp thêm, khóa API giữ nguyên.',
     en: 'No balance left: top up, your key stays the same.',
   },
+  'quickstart.check.403': {
+    vi: 'Khóa API này không được gọi mô hình đó: thêm mô hình trên trang [Khóa API](/keys).',
+    en: 'This key may not call that model: allow it on the [keys](/keys) page.',
+  },
   'quickstart.check.404': { vi: 'Sai địa chỉ gốc: thêm hoặc bỏ `/v1`.', en: 'Wrong base URL: add or remove `/v1`.' },
+  'quickstart.check.429': {
+    vi: 'Quá nhiều lượt gọi mỗi phút hoặc cùng lúc: chờ số giây ghi trong header `retry-after` rồi gọi lại.',
+    en: 'Too many calls per minute or at once: wait for the seconds in the header `retry-after`, then call again.',
+  },
   'quickstart.tools': { vi: 'Công cụ', en: 'Tools' },
   'quickstart.group.agents': { vi: 'Trợ lý lập trình', en: 'Coding agents' },
   'quickstart.group.libraries': { vi: 'Lập trình', en: 'Programming' },
