@@ -1,4 +1,4 @@
-/** The sample calls on model pages work as they stand once `$KEY` is replaced with a key. */
+/** Sample calls work as they stand: on model pages once `$KEY` is replaced with a key, and beside a new key. */
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { catalogue } from '../../src/catalogue/current.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
-import { unescaped, Visitor } from './visitor.ts'
+import { readable, unescaped, Visitor } from './visitor.ts'
 
 const MODELS = ['claude-opus-5', 'gpt-5.5', 'req/gpt-image-2', 'req/gpt-4o-mini-tts']
 
@@ -70,4 +71,21 @@ test('the programs run with the vendors’ own packages, and write the files tha
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+test('the snippets of a new key name only models that it may call', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('narrow@example.com')
+  await person.topUp('50.000')
+  const chosen = ['gpt-5.5', 'svc/claude-haiku-4-5']
+  const form = { label: 'narrow', models: chosen.join('\n'), submission: crypto.randomUUID() }
+  const { html } = await person.post('/keys', form)
+  expect(readable(html)).toContain('This key may only call: gpt-5.5, svc/claude-haiku-4-5.')
+  const code = [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code>/g)].map(([, text]) => text).join('\n')
+  const named = catalogue.items
+    .map(({ entry }) => entry.id)
+    .filter(id => new RegExp(`[^\\w/.-]${id}[^\\w/.-]`).test(code))
+  expect(named).toEqual(['gpt-5.5'])
+  const { path } = await person.createKey('wide')
+  expect(readable((await person.post(`${path}/rotate`, { rotations: '0' })).html)).not.toContain('may only call')
 })
