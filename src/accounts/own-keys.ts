@@ -60,6 +60,9 @@ select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.c
  where k.account_id = $1::text::bigint and ($2::text::boolean or not k.playground)
  group by k.account_id, k.key_id, today.day
  order by k.revoked_at is not null, k.key_id desc`
+const NAMES = `select key_id, label, last4 from api_key where account_id = $1::text::bigint
+  order by revoked_at is not null, key_id desc`
+
 export type CreatedKey =
   | { readonly outcome: 'created'; readonly keyId: number; readonly key: string }
   | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'blocked' }
@@ -124,9 +127,17 @@ export function listOwnKeys(sql: AnySql, accountId: number): Promise<readonly Ow
   return listKeys(sql, { accountId, playground: false })
 }
 
-/** Like listOwnKeys, but includes the playground's key, so that all keys that were charged can be shown by name. */
+/** Like listOwnKeys, but includes the playground's key, so that all keys that were charged are shown. */
 export function listChargedKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   return listKeys(sql, { accountId, playground: true })
+}
+
+export type KeyName = Pick<OwnKey, 'keyId' | 'label' | 'last4'>
+
+/** The names of all keys that listChargedKeys lists, without adding up what each of them has cost. */
+export async function listKeyNames(sql: AnySql, accountId: number): Promise<readonly KeyName[]> {
+  const rows = await sql.unsafe(NAMES, [String(accountId)])
+  return rows.map(({ key_id: keyId, label, last4 }) => ({ keyId: Number(keyId), label, last4 }))
 }
 
 async function listKeys(

@@ -1,6 +1,6 @@
 /** The page of a single call: what happened and why, what the call used and what it cost. */
 
-import { listChargedKeys } from '../../accounts/own-keys.ts'
+import { listKeyNames } from '../../accounts/own-keys.ts'
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import { readOwnCall } from '../../ledger/reports/own-call.ts'
 import { isUuid } from '../../lib/ids.ts'
@@ -26,7 +26,7 @@ async function show(request: PageRequest): Promise<Answer> {
   if (!isUuid(id)) return NOT_FOUND
   const [call, keys] = await Promise.all([
     readOwnCall(options.sql, { accountId, callId: id }),
-    listChargedKeys(options.sql, accountId),
+    listKeyNames(options.sql, accountId),
   ])
   if (call === null) return NOT_FOUND
   const fromCache = call.cachedInputTokens + (call.cacheWriteTokens ?? 0)

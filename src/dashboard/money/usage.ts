@@ -1,6 +1,6 @@
 /** The usage page: totals, a chart, a row for each call, and a CSV export, all with the same filter. */
 
-import { listChargedKeys, type OwnKey } from '../../accounts/own-keys.ts'
+import { type KeyName, listKeyNames } from '../../accounts/own-keys.ts'
 import { countUsage, exportUsageCsv } from '../../ledger/reports/csv.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { addHourly, readChoices, readHourly, SPLITS } from '../../ledger/reports/hourly.ts'
@@ -25,7 +25,7 @@ const PERIODS_DAYS = [1, 7, 30, 90] as const
 /** Maximum number of tags to choose from: the most used ones. A URL may filter by any other tag. */
 const TAGS_MAX = 100
 
-export function keyLabel(keys: readonly OwnKey[], keyId: number): string {
+export function keyLabel(keys: readonly KeyName[], keyId: number): string {
   const key = keys.find(candidate => candidate.keyId === keyId)
   if (key === undefined) return `#${keyId}`
   return key.label === '' ? `…${key.last4}` : key.label
@@ -45,7 +45,7 @@ async function show(request: PageRequest): Promise<Answer> {
   const period = { accountId, ...periodOf(asked) }
   const page = { limit: limits.tableRows, ...(asked.beforeSeq !== null && { beforeSeq: asked.beforeSeq }) }
   const [keys, figures, choices, { rows, nextBeforeSeq }] = await Promise.all([
-    listChargedKeys(sql, accountId),
+    listKeyNames(sql, accountId),
     readHourly(sql, { ...period, filter, per, by }),
     readChoices(sql, period),
     readUsageRows(sql, { accountId, filter, ...page }),
@@ -117,7 +117,7 @@ function choicesOf(name: 'by' | 'measure' | 'per', values: readonly string[], ch
 }
 
 /** Returns a call as a table row. `folder`: base path of the link to the call's page. */
-export function rowView({ language }: PageRequest, row: UsageRow, keys: readonly OwnKey[], folder = '/usage') {
+export function rowView({ language }: PageRequest, row: UsageRow, keys: readonly KeyName[], folder = '/usage') {
   return {
     href: `${folder}/${row.callId}`,
     closedAt: row.closedAt,
@@ -147,7 +147,7 @@ async function exportCsv(request: PageRequest): Promise<Answer> {
   const { options, query, now } = request
   const { accountId } = signedIn(request)
   const filter = rowFilter(queryOf(request))
-  const keys = await listChargedKeys(options.sql, accountId)
+  const keys = await listKeyNames(options.sql, accountId)
   const keyLabels = new Map(keys.map(({ keyId }) => [keyId, keyLabel(keys, keyId)]))
   const rows = await countUsage(options.sql, { accountId, filter })
   const isRaw = query.choice('format', ['raw']) === 'raw'
