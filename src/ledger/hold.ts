@@ -80,7 +80,10 @@ known as materialized (
       select amount_micro_vnd from hold
        where hold.account_id = opened.account_id and hold.call_id = requests.call_id limit 1) held on true),
 `
-/** Locks the wallets. Then finds the calls of keys with a limit, and what that limit still allows each of them. */
+/**
+ * Locks the wallets. Then finds the calls of keys with a limit, and what that limit still allows each of them. A limit that was
+ * removed while the statement waited for a wallet is null, and so is `room`; `least` and `greatest` ignore it.
+ */
 const LIMITED_CALLS = `locked_wallets as materialized (
   select account_id from wallet where account_id in (select account_id from known where refusal is null)
    order by account_id for no key update),
@@ -91,7 +94,7 @@ standings as materialized (
                    where limited is not null and refusal is null and (select count(*) from locked_wallets) > 0) limited_keys) given,
          key_standings(given.accounts, given.keys) of_key),
 limited_calls as materialized (
-  select *, case when upto <= room then target
+  select *, case when room is null or upto <= room then target
                  when upto - target + want <= room or (upto = target and standing[3] = 0) then greatest(0, room - upto + target)
                  else 0 end as most, room - upto + target as rest
     from (

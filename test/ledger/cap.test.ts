@@ -33,6 +33,13 @@ const capAt = (keyId: number, microVnd: bigint | null) =>
     microVnd === null ? null : String(microVnd),
   ])
 
+/** How many statements that place holds are waiting for a lock. */
+async function holdsWaiting(): Promise<number> {
+  const [row] = await sql`select count(*)::integer as statements from pg_stat_activity
+    where datname = current_database() and application_name = 'gateway holds' and wait_event_type = 'Lock'`
+  return row?.statements
+}
+
 test('a key works until its settled calls reach its spend limit, and the account’s other keys keep working', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   const other = await createKey(sql, secrets, { accountId: customer.accountId })
@@ -55,11 +62,6 @@ test('a hold that is sent again while its first statement still waits on the ser
   const relayed = new URL(database.url)
   relayed.port = String(relay.port)
   const other = await startLedger(relayed.href)
-  const waiting = async () => {
-    const [row] = await sql`select count(*)::integer as statements from pg_stat_activity
-      where datname = current_database() and application_name = 'gateway holds' and wait_event_type = 'Lock'`
-    return row?.statements
-  }
   try {
     const customer = await createCustomer(sql, 1_000_000_000n)
     await capAt(customer.keyId, 2n * CALL_MICRO_VND)
@@ -68,10 +70,10 @@ test('a hold that is sent again while its first statement still waits on the ser
     const { held } = await sql.begin(async transaction => {
       await transaction.unsafe(`select from wallet where account_id = ${customer.accountId} for update`)
       const held = other.admit(holdRequest(customer), patient)
-      await expect.poll(waiting, { timeout: 20_000 }).toBe(1)
+      await expect.poll(holdsWaiting, { timeout: 20_000 }).toBe(1)
       relay.set('reset')
       relay.set('open')
-      await expect.poll(waiting, { timeout: 20_000 }).toBe(2)
+      await expect.poll(holdsWaiting, { timeout: 20_000 }).toBe(2)
       return { held }
     })
     expect((await held).outcome).toBe('admitted')
@@ -80,6 +82,20 @@ test('a hold that is sent again while its first statement still waits on the ser
     await other.close()
     await relay.close()
   }
+})
+
+test('a call is admitted if the limit of its key is removed while its hold waits for the wallet', async () => {
+  const customer = await createCustomer(sql, 1_000_000_000n)
+  await capAt(customer.keyId, 2n * CALL_MICRO_VND)
+  expect((await call(ledger, customer)).held.outcome).toBe('admitted')
+  const { held } = await sql.begin(async transaction => {
+    await transaction.unsafe(`select from wallet where account_id = ${customer.accountId} for update`)
+    const held = ledger.admit(holdRequest(customer, { holdMinMicroVnd: microVnd(3n * CALL_MICRO_VND) }), patient)
+    await expect.poll(holdsWaiting, { timeout: 20_000 }).toBe(1)
+    await capAt(customer.keyId, null)
+    return { held }
+  })
+  expect(await held).toMatchObject({ outcome: 'admitted', heldMicroVnd: 3n * CALL_MICRO_VND })
 })
 
 test('calls in flight use up the limit: of calls at once in two processes, only as many are admitted as it has room for', async () => {
