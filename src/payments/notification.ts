@@ -4,7 +4,13 @@ import { createHash } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import { classifyFault, type Sql } from '../lib/database.ts'
 import { type Received, receiveTransactions } from './receive.ts'
-import type { BankProvider, BankTransaction, Headers, PaymentServices } from './types.ts'
+import {
+  type BankProvider,
+  type BankTransaction,
+  type Headers,
+  type PaymentServices,
+  UnreadableListError,
+} from './types.ts'
 
 const INSERT = `insert into bank_notification (provider, digest, body, fault) values ($1, decode($2, 'hex'), $3, $4)
   on conflict (provider, digest) do nothing returning notification_id`
@@ -13,7 +19,8 @@ const UNREADABLE = 'select count(*)::integer as unreadable from bank_notificatio
 
 /**
  * Resolves after commit; only then may the provider be told OK. Throws GatewayError `notification_refused`,
- * `notification_unreadable` (stored all the same), or `ledger_unavailable` while Postgres is not responding.
+ * `notification_unreadable` (stored all the same, and the transactions that can be parsed are received), or `ledger_unavailable`
+ * while Postgres is not responding.
  */
 export async function receiveNotification(
   services: PaymentServices,
@@ -22,13 +29,12 @@ export async function receiveNotification(
   headers: Headers,
 ): Promise<readonly Received[]> {
   try {
-    const transactions = await readNotification(services.sql, provider, rawBody, headers)
-    const notificationId = await keep(services.sql, provider, rawBody, null)
-    return await receiveTransactions(
-      services,
-      { provider: provider.name, via: 'webhook', notificationId },
-      transactions,
-    )
+    const { transactions, fault } = readNotification(provider, rawBody, headers)
+    const notificationId = await keep(services.sql, provider, rawBody, fault?.message ?? null)
+    const source = { provider: provider.name, via: 'webhook', notificationId } as const
+    const received = await receiveTransactions(services, source, transactions)
+    if (fault !== null) throw fault
+    return received
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
     const code = classifyFault(cause) === 'retry' ? 'ledger_unavailable' : 'internal'
@@ -36,19 +42,18 @@ export async function receiveNotification(
   }
 }
 
-async function readNotification(
-  sql: Sql,
-  provider: BankProvider,
-  rawBody: Buffer,
-  headers: Headers,
-): Promise<readonly BankTransaction[]> {
+interface ReadNotification {
+  readonly transactions: readonly BankTransaction[]
+  /** Why the rest cannot be parsed; null if there is no rest. */
+  readonly fault: GatewayError | null
+}
+
+function readNotification(provider: BankProvider, rawBody: Buffer, headers: Headers): ReadNotification {
   try {
-    return provider.verify(rawBody, headers)
+    return { transactions: provider.verify(rawBody, headers), fault: null }
   } catch (error) {
-    if (error instanceof GatewayError && error.code === 'notification_unreadable') {
-      await keep(sql, provider, rawBody, error.message)
-    }
-    throw error
+    if (!(error instanceof GatewayError) || error.code !== 'notification_unreadable') throw error
+    return { transactions: error instanceof UnreadableListError ? error.readable : [], fault: error }
   }
 }
 

@@ -8,7 +8,10 @@ import type { BankTransaction, PaymentServices } from './types.ts'
 export interface PullSource {
   /** Must differ from the name of the service's webhook. A transfer that both report is paired by its bank reference. */
   readonly name: string
-  /** Yields pages of the transactions after `since`. Throws an Error if they cannot be read. */
+  /**
+   * Yields pages of the transactions after `since`. Throws an Error if they cannot be read; if that is because of single
+   * transactions, only after all others.
+   */
   list(since: Date): AsyncIterable<readonly BankTransaction[]>
 }
 

@@ -1,5 +1,6 @@
 /** Types of bank transfers, top-up orders and the services that payment functions need. */
 
+import { GatewayError } from '../errors.ts'
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { PaymentLimits } from './limits.ts'
@@ -40,9 +41,21 @@ export interface BankProvider {
   readonly name: string
   /**
    * Returns the transactions of an authentic notification. Throws GatewayError `notification_refused` if it is forged, stale or
-   * unsigned, and `notification_unreadable` if it is authentic but cannot be parsed.
+   * unsigned, and `notification_unreadable` if it is authentic but cannot be parsed; UnreadableListError if parts of it can.
    */
   verify(rawBody: Buffer, headers: Headers): readonly BankTransaction[]
+}
+
+/** Some transactions of a list cannot be parsed. */
+export class UnreadableListError extends GatewayError {
+  /** The transactions that can be. */
+  readonly readable: readonly BankTransaction[]
+
+  /** `first` is the error of the first transaction that cannot be parsed. */
+  constructor(first: GatewayError, readable: readonly BankTransaction[]) {
+    super(first.code, first.details)
+    this.readable = readable
+  }
 }
 
 /** Who assigned or entered something: an operator's account, or the command line. */

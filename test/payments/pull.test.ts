@@ -124,6 +124,18 @@ test("a transfer without the bank's reference is not credited but named", async 
   )
 })
 
+test('a row that cannot be parsed is kept as the fault, and holds up no other transfer', async () => {
+  const [first, last] = [await newOrder(payments), await newOrder(payments)]
+  rows = Array.from({ length: 120 }, () => row())
+  rows[0] = row({ amount_in: '12.5', transaction_content: 'interest' })
+  rows[1] = row({ transaction_content: first.orderCode })
+  rows[119] = row({ transaction_content: last.orderCode })
+  await expect(pull()).rejects.toThrow('amount_in is not a whole number of dong')
+  expect(payments.credited).toEqual([first.accountId, last.accountId])
+  const [failed] = await readPulls(payments)
+  expect(failed?.fault).toContain('amount_in')
+})
+
 test('reads every page, and fails if there are more than it may read', async () => {
   rows = Array.from({ length: 230 }, () => row())
   expect(await pull()).toEqual({ ...none, unmatched: 230 })

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
 import { credit } from '../../src/ledger/credit.ts'
@@ -7,6 +8,7 @@ import { judgeUndecided } from '../../src/payments/judge.ts'
 import { countUnreadable, receiveNotification } from '../../src/payments/notification.ts'
 import { makeOrderCode } from '../../src/payments/order-code.ts'
 import { cancelOrder, readOrder } from '../../src/payments/orders.ts'
+import { createSignedProvider } from '../../src/payments/providers/signed.ts'
 import { simulateTransfer } from '../../src/payments/simulate.ts'
 import { listTransactions, storeTransaction } from '../../src/payments/transactions.ts'
 import type { BankProvider } from '../../src/payments/types.ts'
@@ -309,6 +311,36 @@ describe('a notification', () => {
       })
     }
     expect(await countUnreadable(payments)).toBe(1)
+  })
+
+  test('of which parts are not understood is stored, and the transfers that are understood are credited once', async () => {
+    const order = await newOrder(payments)
+    const secret = Buffer.alloc(32, 7)
+    const signed = createSignedProvider(secret, { limits: payments.limits, nowMs: Date.now })
+    const { bankReference, accountNumber } = transfer({ bankReference: 'PARTLY' })
+    const known = {
+      account_number: accountNumber,
+      direction: 'in',
+      bank_reference: bankReference,
+      memo: order.orderCode,
+    }
+    const transactions = [
+      { ...known, id: 'odd', amount_vnd: 12.5 },
+      { ...known, id: 'good', amount_vnd: 50_000 },
+    ]
+    const body = Buffer.from(JSON.stringify({ transactions }))
+    const seconds = Math.floor(Date.now() / 1_000)
+    const signature = createHmac('sha256', secret).update(`1.${seconds}.`).update(body).digest('base64')
+    const headers = { 'webhook-id': '1', 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${signature}` }
+    const before = await countUnreadable(payments)
+    for (let turn = 0; turn < 2; turn++) {
+      await expect(receiveNotification(payments, signed, body, headers)).rejects.toMatchObject({
+        code: 'notification_unreadable',
+        message: expect.stringContaining('amount_vnd is not a whole number of dong'),
+      })
+    }
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+    expect(await countUnreadable(payments)).toBe(before + 1)
   })
 
   test('while the database does not answer is an error that asks for another try', async () => {

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
 import type { PaymentLimits } from '../limits.ts'
-import type { BankTransaction } from '../types.ts'
+import { type BankTransaction, UnreadableListError } from '../types.ts'
 
 const AMOUNT_VND_MAX = 10n ** 13n
 const TEXT_CHARACTERS_MAX = 2_000
@@ -77,6 +77,7 @@ export function readTime(value: JsonValue | undefined): Date | null {
   return Number.isNaN(time.getTime()) || time.getFullYear() < 2000 || time.getFullYear() > 2200 ? null : time
 }
 
+/** Reads a list. If some of its transactions cannot be parsed, throws an UnreadableListError that has the others. */
 export function readMany(
   values: JsonValue | undefined,
   limits: PaymentLimits,
@@ -84,7 +85,18 @@ export function readMany(
 ): readonly BankTransaction[] {
   if (!Array.isArray(values)) return unreadable('there is no list of transactions')
   if (values.length > limits.transactionsMax) return unreadable(`more than ${limits.transactionsMax} transactions`)
-  return values.map((value, index) => read(readObject(value, `transaction ${index + 1}`)))
+  const transactions: BankTransaction[] = []
+  let first: GatewayError | null = null
+  for (const [index, value] of values.entries()) {
+    try {
+      transactions.push(read(readObject(value, `transaction ${index + 1}`)))
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      first ??= error
+    }
+  }
+  if (first !== null) throw new UnreadableListError(first, transactions)
+  return transactions
 }
 
 function clean(text: string): string {

@@ -8,7 +8,7 @@ import { request } from 'undici'
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
 import type { PaymentLimits } from '../limits.ts'
 import type { PullSource } from '../pull.ts'
-import type { BankTransaction } from '../types.ts'
+import { type BankTransaction, UnreadableListError } from '../types.ts'
 import { readAccount, readAmount, readId, readMany, readObject, readReference, readText, readTime } from './read.ts'
 
 const PAGE_ROWS = 100
@@ -46,14 +46,32 @@ export function createSepaySource({ token, baseUrl }: SepayApi, limits: PaymentL
   return {
     name: 'sepay-api',
     async *list(since) {
+      let fault: UnreadableListError | null = null
       for (let page = 1; page <= limits.pullPagesMax; page++) {
         if (page > 1) await sleep(PAUSE_MS)
         const { data, meta } = await readPage(page, since)
-        yield readMany(data, limits, readTransaction)
-        if (!hasMore(meta)) return
+        const read = readRows(data, limits)
+        fault ??= read.fault
+        yield read.transactions
+        if (hasMore(meta)) continue
+        if (fault !== null) throw fault
+        return
       }
       throw new Error(`SePay has more than ${limits.pullPagesMax} pages; the rest was not read`)
     },
+  }
+}
+
+/** Reads a page. Rows that cannot be parsed are left out, and the first of them is the `fault`. */
+function readRows(
+  data: JsonValue | undefined,
+  limits: PaymentLimits,
+): { transactions: readonly BankTransaction[]; fault: UnreadableListError | null } {
+  try {
+    return { transactions: readMany(data, limits, readTransaction), fault: null }
+  } catch (error) {
+    if (!(error instanceof UnreadableListError)) throw error
+    return { transactions: error.readable, fault: error }
   }
 }
 
