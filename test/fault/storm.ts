@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Random, seededRandom } from '../support/random.ts'
 import { countBy, exitsOf, refusedStarts, type StormReport } from './report.ts'
 import { judge, lookAtJournal } from './support/check.ts'
+import { sendSignal } from './support/child.ts'
 import type { ClientCall } from './support/client.ts'
 import { type Customer, type Transfer, VND } from './support/customers.ts'
 import type { GatewayProcess } from './support/gateways.ts'
@@ -176,8 +177,8 @@ class Storm {
       const backends = cluster.processes().slice(1)
       // If one backend is killed, the postmaster restarts all backends.
       if (dice === 0 && backends.length > 0) {
-        process.kill(this.#pick(backends), 'SIGKILL')
-        killedAt = Date.now()
+        // It may have ended since, with the gateway that it served.
+        if (sendSignal(this.#pick(backends), 'SIGKILL')) killedAt = Date.now()
       } else if (dice === 3) {
         // Postgres stops responding, but its connections stay open.
         cluster.pause()

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { createKeyFinder, type KeyFinder } from '../../src/accounts/find-key.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
 import { migrate } from '../../src/ledger/migrate.ts'
 import { openDatabase, type Sql } from '../../src/lib/database.ts'
+import { childrenOf, sendSignal } from '../fault/support/child.ts'
 import {
   CALL_MICRO_VND,
   type Customer,
@@ -55,23 +56,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function postmaster(): number {
-  return Number(readFileSync(join(folder, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
-}
-
 /** Process ids of the postmaster and its children. */
 function processes(): number[] {
-  const parent = postmaster()
-  const children = readdirSync('/proc').filter(name => /^\d+$/.test(name) && parentOf(name) === parent)
-  return [parent, ...children.map(Number)]
-}
-
-function parentOf(processId: string): number {
-  try {
-    return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1])
-  } catch {
-    return 0
-  }
+  const file = join(folder, 'postgres', 'data', 'postmaster.pid')
+  const postmaster = Number(readFileSync(file, 'utf8').split('\n')[0])
+  return [postmaster, ...childrenOf(postmaster)]
 }
 
 async function expectUnavailable(): Promise<void> {
@@ -130,7 +119,7 @@ test('Postgres stopped: calls in flight finish, new ones are refused as unavaila
 
 test('Postgres killed and started again: nothing is lost', async () => {
   await finishDuring(async () => {
-    for (const processId of processes()) process.kill(processId, 'SIGKILL')
+    for (const processId of processes()) sendSignal(processId, 'SIGKILL')
     await server.stop()
   })
   await expectUnavailable()
@@ -141,10 +130,10 @@ test('Postgres killed and started again: nothing is lost', async () => {
 test('Postgres stops answering while its connections stay open: calls are refused in time, and later all recovers', async () => {
   const frozen = processes()
   await finishDuring(async () => {
-    for (const processId of frozen) process.kill(processId, 'SIGSTOP')
+    for (const processId of frozen) sendSignal(processId, 'SIGSTOP')
   })
   await expectUnavailable()
-  for (const processId of frozen) process.kill(processId, 'SIGCONT')
+  for (const processId of frozen) sendSignal(processId, 'SIGCONT')
   await expectRecovered(63)
 })
 

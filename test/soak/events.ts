@@ -94,7 +94,7 @@ export class Events {
     const worker = workers[this.#options.random(workers.length)]
     if (worker === undefined) return
     this.counts.workersKilled++
-    await this.#disturbing(gateway.name, async () => sendSignal(worker, 'SIGKILL'))
+    await this.#disturbing(gateway.name, async () => void sendSignal(worker, 'SIGKILL'))
   }
 
   async #pause(): Promise<void> {

@@ -81,12 +81,13 @@ export function startChild({ file, args, env, logFile, host = HERE, onOutput }: 
   }
 }
 
-/** Sends a signal; does nothing if the process is gone. */
-export function sendSignal(pid: number, signal: NodeJS.Signals): void {
+/** Sends a signal. Returns false if the process is gone. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(pid, signal)
+    return process.kill(pid, signal)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    return false
   }
 }
 
