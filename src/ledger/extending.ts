@@ -15,6 +15,7 @@ import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import { AMOUNT_MICRO_VND_MAX } from './check.ts'
 import { type ExtendResult, extendHolds } from './extend.ts'
+import { findLockedAccounts, LockedWallets } from './locked.ts'
 import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 import type { ExtendAnswer, ExtendRequest } from './types.ts'
@@ -36,6 +37,7 @@ export interface ExtendingOptions {
 export class Extending {
   readonly #options: ExtendingOptions
   readonly #batcher: Batcher<Extension>
+  readonly #locked: LockedWallets<Extension, number>
   #failures = 0
   #stopped = false
 
@@ -46,6 +48,10 @@ export class Extending {
       batchMax: options.limits.batchMax,
       queueOf: ({ request }) => request.accountId,
       run: batch => this.#run(batch),
+    })
+    this.#locked = new LockedWallets({
+      ownerOf: ({ request }) => request.accountId,
+      find: accountIds => findLockedAccounts(options.pool, accountIds),
     })
   }
 
@@ -72,6 +78,14 @@ export class Extending {
     const batch = taken.filter(extension => !isOver(extension))
     for (const extension of taken) if (isOver(extension)) extension.resolve(null)
     if (batch.length === 0) return NOTHING_AGAIN
+    try {
+      return await this.#locked.send(batch, free => this.#extend(free))
+    } catch (error) {
+      return this.#recover(batch, error)
+    }
+  }
+
+  async #extend(batch: Extension[]): Promise<Again<Extension>> {
     const startedMs = performance.now()
     try {
       const requests = batch.map(extension => extension.request)
@@ -106,6 +120,7 @@ export class Extending {
       for (const extension of batch) extension.reject(new GatewayError('internal', { cause: error }))
       return NOTHING_AGAIN
     }
+    this.#locked.failed(error)
     this.#failures++
     if (this.#failures === 1) {
       const message = 'Postgres is not responding; running streams are waiting to extend their holds'

@@ -13,6 +13,7 @@ import {
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
+import { findLockedKeys, LockedWallets } from './locked.ts'
 import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 
@@ -99,6 +100,7 @@ export class Placing {
    * statement.
    */
   readonly #limited = new Set<string>()
+  readonly #locked: LockedWallets<Placement, string>
   #failures = 0
   #lastFault: unknown = 'Postgres did not respond in time'
   readonly #faultOf = (): unknown => this.#lastFault
@@ -110,6 +112,10 @@ export class Placing {
       batchMax: options.limits.batchMax,
       queueOf: ({ accountId, row }) => accountId ?? Number.parseInt(row.keyHashHex.slice(0, 8), 16),
       run: batch => this.#run(batch),
+    })
+    this.#locked = new LockedWallets({
+      ownerOf: ({ row }) => row.keyHashHex,
+      find: keyHashes => findLockedKeys(options.pool, keyHashes),
     })
   }
 
@@ -135,6 +141,14 @@ export class Placing {
   async #run(taken: Placement[]): Promise<Again<Placement>> {
     const batch = taken.filter(placement => !placement.expired && !this.#queues(placement))
     if (batch.length === 0) return NOTHING_AGAIN
+    try {
+      return await this.#locked.send(batch, free => this.#place(free))
+    } catch (error) {
+      return this.#recover(batch, error)
+    }
+  }
+
+  async #place(batch: Placement[]): Promise<Again<Placement>> {
     const startedMs = performance.now()
     try {
       const rows = batch.map(placement => placement.row)
@@ -184,6 +198,7 @@ export class Placing {
       for (const placement of batch) placement.reject(new GatewayError('internal', { cause: error }))
       return NOTHING_AGAIN
     }
+    this.#locked.failed(error)
     this.#failures++
     if (this.#failures === 1) {
       this.#options.report({

@@ -13,6 +13,7 @@ import {
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { checkSettlement, cleanName } from './check.ts'
+import { findLockedAccounts, LockedWallets } from './locked.ts'
 import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 import { lookUpCalls, releaseHolds, type SettledCall, settleCalls, type WalletState } from './settle.ts'
@@ -83,6 +84,7 @@ export class Settling {
   readonly #options: SettlingOptions
   readonly #pending = new Map<string, Pending>()
   readonly #batcher: Batcher<Pending>
+  readonly #locked: LockedWallets<Pending, number>
   #failures = 0
   #spooledOnly = 0
   #stopped = false
@@ -94,6 +96,10 @@ export class Settling {
       batchMax: options.limits.batchMax,
       queueOf: pending => pending.settlement.accountId,
       run: batch => this.#run(batch),
+    })
+    this.#locked = new LockedWallets({
+      ownerOf: ({ settlement }) => settlement.accountId,
+      find: accountIds => findLockedAccounts(options.pool, accountIds),
     })
   }
 
@@ -162,6 +168,14 @@ export class Settling {
       return NOTHING_AGAIN
     }
     this.#options.spool.flush()
+    try {
+      return await this.#locked.send(batch, free => this.#send(free))
+    } catch (error) {
+      return this.#pause(batch, error)
+    }
+  }
+
+  async #send(batch: Pending[]): Promise<Again<Pending>> {
     const startedMs = performance.now()
     try {
       const { calls, wallets } = await settleCalls(
@@ -197,6 +211,7 @@ export class Settling {
   }
 
   #pause(batch: Pending[], cause: unknown): Again<Pending> {
+    this.#locked.failed(cause)
     this.#failures++
     if (this.#failures === 1) {
       this.#options.report({

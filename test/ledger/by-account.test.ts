@@ -98,6 +98,8 @@ const HOT = [
   'settle.ts SETTLE',
   'settle.ts LOOKUP',
   'settle.ts RELEASE',
+  'locked.ts LOCKED',
+  'locked.ts LOCKED_OF_KEYS',
   'credit.ts LOCK',
   'credit.ts FIND',
   'credit.ts BOOK',

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { extendHolds } from '../../src/ledger/extend.ts'
 import { type HoldResult, type HoldRow, placeHolds } from '../../src/ledger/hold.ts'
+import { findLockedAccounts, findLockedKeys } from '../../src/ledger/locked.ts'
 import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
 import { openDatabase, openStatementPool, plainArray, type StatementPool, textArray } from '../../src/lib/database.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
@@ -152,6 +153,8 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
     settle: pool => settleCalls(pool, [settlement(customer)]),
     lookup: pool => lookUpCalls(pool, [settlement(customer)]),
     release: pool => releaseHolds(pool, [settlement(customer)]),
+    'locked wallets': pool => findLockedAccounts(pool, [customer.accountId]),
+    'locked wallets of keys': pool => findLockedKeys(pool, [Buffer.alloc(32).toString('hex')]),
   }
   test.each(Object.keys(statements))('%s', async name => {
     const plan = await planOf(statements[name]!)
