@@ -8,8 +8,13 @@ import { faultCode, plainArray, type StatementPool } from '../lib/database.ts'
 
 /** Pause before calls of locked wallets are tried again, in ms. */
 const PAUSE_MS = 25
-/** How long each batch is checked after a statement timed out or a wallet was found locked, in ms. */
+/** How long each batch is checked after a statement timed out or a stuck wallet was found, in ms. */
 const WATCH_MS = 60_000
+/**
+ * A wallet is stuck if every check has found it locked for this long, in ms. Other processes lock a busy wallet again and again,
+ * which must not keep the checks going.
+ */
+const STUCK_MS = 5_000
 const TIMEOUTS: ReadonlySet<string> = new Set(['57014', '55P03', 'STATEMENT_DEADLINE'])
 
 const LOCKED = `
@@ -47,6 +52,8 @@ export class LockedWallets<Item, Owner> {
   readonly #ownerOf: (item: Item) => Owner
   readonly #find: (owners: ReadonlySet<Owner>) => Promise<ReadonlySet<Owner>>
   #untilMs = 0
+  /** When wallets were first found locked, as long as no later check has found them free. */
+  readonly #lockedMs = new Map<Owner, number>()
 
   constructor(given: {
     /** Identifies the wallet that the item needs. */
@@ -64,13 +71,25 @@ export class LockedWallets<Item, Owner> {
 
   /** Sends the items of a batch whose wallets are free; the others go back to the queue. Rejects if Postgres cannot be asked. */
   async send(batch: Item[], send: (free: Item[]) => Promise<Again<Item>>): Promise<Again<Item>> {
-    if (performance.now() >= this.#untilMs) return send(batch)
-    const found = await this.#find(new Set(batch.map(this.#ownerOf)))
+    if (performance.now() >= this.#untilMs) {
+      this.#lockedMs.clear()
+      return send(batch)
+    }
+    const owners = new Set(batch.map(this.#ownerOf))
+    const found = await this.#find(owners)
+    for (const owner of owners) this.#note(owner, found.has(owner))
     if (found.size === 0) return send(batch)
-    this.#untilMs = performance.now() + WATCH_MS
     const free = batch.filter(item => !found.has(this.#ownerOf(item)))
     const locked = batch.filter(item => found.has(this.#ownerOf(item)))
     const { items, pauseMs } = free.length === 0 ? NOTHING_AGAIN : await send(free)
     return { items: [...locked, ...items], pauseMs: Math.max(pauseMs, PAUSE_MS) }
+  }
+
+  #note(owner: Owner, isLocked: boolean): void {
+    const nowMs = performance.now()
+    const sinceMs = this.#lockedMs.get(owner) ?? nowMs
+    if (!isLocked) this.#lockedMs.delete(owner)
+    else this.#lockedMs.set(owner, sinceMs)
+    if (isLocked && nowMs - sinceMs >= STUCK_MS) this.#untilMs = nowMs + WATCH_MS
   }
 }

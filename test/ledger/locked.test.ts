@@ -1,6 +1,8 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { hashKey } from '../../src/accounts/key-secret.ts'
 import { createKey } from '../../src/accounts/keys.ts'
+import { LockedWallets } from '../../src/ledger/locked.ts'
+import { NOTHING_AGAIN } from '../../src/lib/batcher.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
@@ -64,3 +66,31 @@ test('a wallet that another session keeps locked holds up only its own calls', a
     await ledger.close()
   }
 })
+
+test.each([
+  { name: 'a busy wallet, locked at every other check', isLocked: (check: number) => check % 2 === 0, checked: 600 },
+  { name: 'a stuck wallet, locked for good', isLocked: () => true, checked: 2_000 },
+])(
+  'batches are checked for a minute after a timeout, and for longer only because of a stuck wallet: $name',
+  async given => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      let checks = 0
+      const wallets = new LockedWallets<number, number>({
+        ownerOf: account => account,
+        find: async () => new Set(given.isLocked(checks++) ? [1] : []),
+      })
+      wallets.failed(new Error('unrelated'))
+      await wallets.send([1], async () => NOTHING_AGAIN)
+      expect(checks).toBe(0)
+      wallets.failed(Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' }))
+      for (let tenths = 0; tenths < 2_000; tenths++) {
+        await wallets.send([1], async () => NOTHING_AGAIN)
+        vi.advanceTimersByTime(100)
+      }
+      expect(checks).toBe(given.checked)
+    } finally {
+      vi.useRealTimers()
+    }
+  },
+)
