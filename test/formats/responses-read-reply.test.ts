@@ -53,7 +53,7 @@ describe('a stream of a provider', () => {
     const stops = { end_turn: 'end', max_tokens: 'length', tool_use: 'calls', refusal: 'refusal' } as const
     expect({
       reasoning: parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : [])).join('\n\n'),
-      text: parts.flatMap(part => (part.kind === 'text' || part.kind === 'refusal' ? part.text : [])).join(''),
+      text: parts.flatMap(part => (part.kind === 'text' || part.kind === 'refusal' ? part.text : [])).join('\n\n'),
       calls: parts.flatMap(part => (part.kind === 'call' ? [[part.name, inputOf(part.arguments)]] : [])),
       stop: stops[stopReason],
       tokens: [report.usage.inputTokens, report.usage.outputTokens],
