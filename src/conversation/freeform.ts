@@ -1,10 +1,10 @@
 /**
- * Converts tools with free-form text input to functions with a single string parameter, because other formats lack free-form
- * tools.
+ * Converts tools with free-form text input to functions with a single string parameter, because not all formats have free-form
+ * tools, and calls of these functions back to text.
  */
 
-import type { ToolDefinition } from '../../conversation/request.ts'
-import { type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { isObject, type JsonObject, objectOrNull, parseJson, textOrNull } from '../lib/json.ts'
+import type { ToolDefinition } from './request.ts'
 
 /** Name of the parameter that holds the entire input of a free-form tool. */
 export const FREEFORM_INPUT = 'input'
@@ -16,7 +16,10 @@ const SCHEMA: JsonObject = {
   additionalProperties: false,
 }
 
-/** Converts a `custom` tool. Its grammar is added to the description, because other formats cannot enforce it. */
+/**
+ * Converts a free-form tool; `description` and `format` as in the responses format. Its grammar is added to the description,
+ * because not all formats can enforce it.
+ */
 export function freeformDefinition(tool: JsonObject): Omit<ToolDefinition, 'name'> {
   const format = objectOrNull(tool.format)
   const description = textOrNull(tool.description)
@@ -34,4 +37,19 @@ function grammarNote(format: JsonObject | null): string | null {
   if (format?.type !== 'grammar' || definition === null) return null
   const syntax = format.syntax === 'regex' ? 'regular expression' : `${textOrNull(format.syntax) ?? 'lark'} grammar`
   return `The input must match this ${syntax}:\n${definition}`
+}
+
+/**
+ * Returns the input for a free-form tool: the single string among a call's arguments. Some models rename that parameter, and
+ * some write the text without any JSON around it.
+ */
+export function freeText(json: string): string {
+  const value = parseJson(json)
+  if (typeof value === 'string') return value
+  if (!isObject(value)) return json
+  const named = value[FREEFORM_INPUT]
+  if (typeof named === 'string') return named
+  const texts = Object.values(value).filter(member => typeof member === 'string')
+  if (texts.length === 1) return texts[0] as string
+  return Object.keys(value).length === 0 ? '' : json
 }

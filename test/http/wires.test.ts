@@ -31,6 +31,7 @@ const RESPONSE = json(200, {
 })
 const SECRETS = generateSecretSet()
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
+const CUSTOM_TOOL = { type: 'custom', custom: { name: 'patch' } }
 const MESSAGES = [{ role: 'user', content: 'x' }]
 
 let provider: ScriptedUpstream
@@ -94,6 +95,12 @@ test.each<[string, object, string, string]>([
   [
     '/v1/chat/completions',
     { model: 'gpt-5.5', messages: MESSAGES, tools: [TOOL], reasoning_effort: 'high' },
+    'responses',
+    '/v1/responses',
+  ],
+  [
+    '/v1/chat/completions',
+    { model: 'gpt-5.5', messages: MESSAGES, tools: [TOOL, CUSTOM_TOOL], reasoning_effort: 'high' },
     'responses',
     '/v1/responses',
   ],

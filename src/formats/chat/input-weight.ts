@@ -22,7 +22,7 @@ function weighMessage(message: JsonObject, weight: InputWeight): void {
     if (typeof text === 'string') weight.texts.push(text)
   }
   for (const part of arrayOrEmpty(message.content)) if (isObject(part)) weighPart(part, weight)
-  for (const call of arrayOrEmpty(message.tool_calls)) weighCall(objectOrNull(call)?.function, weight)
+  for (const call of arrayOrEmpty(message.tool_calls).filter(isObject)) weighCall(call.function ?? call.custom, weight)
   weighCall(message.function_call, weight)
 }
 
@@ -41,5 +41,5 @@ function weighPart(part: JsonObject, weight: InputWeight): void {
 
 function weighCall(call: JsonValue | undefined, weight: InputWeight): void {
   if (!isObject(call)) return
-  weight.texts.push(textOrNull(call.name) ?? '', textOrNull(call.arguments) ?? '')
+  weight.texts.push(textOrNull(call.name) ?? '', textOrNull(call.arguments) ?? textOrNull(call.input) ?? '')
 }

@@ -7,12 +7,14 @@ import { readStopSequences } from '../../conversation/stop-sequences.ts'
 import { type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { refuseWrongTypes } from './parameter-types.ts'
 import { readReasoning } from './read-reasoning.ts'
-import { readStructure, readTools } from './read-tools.ts'
+import { clientToolsOf, readStructure, readTools } from './read-tools.ts'
 import { chatErrors, readTurns } from './read-turns.ts'
+import type { ClientTools } from './write-calls.ts'
 
 /** The facts about a request that the writer of chat replies needs. */
 export interface ChatEcho {
   readonly wantsUsageChunk: boolean
+  readonly tools: ClientTools
 }
 
 export function readRequest(body: JsonObject, facts: ReadFacts): { request: ConversationRequest; echo: ChatEcho } {
@@ -38,7 +40,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     streamed: body.stream === true,
     clientErrors: chatErrors,
   }
-  return { request, echo: { wantsUsageChunk } }
+  return { request, echo: { wantsUsageChunk, tools: clientToolsOf(body) } }
 }
 
 /** Refuses fields that no other format supports. */

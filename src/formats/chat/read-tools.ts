@@ -1,9 +1,11 @@
 /** Reads the tools and the tool choice of a chat request, including legacy `functions`. */
 
+import { freeformDefinition } from '../../conversation/freeform.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { StructureRequest, ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { cacheControl } from './read-content.ts'
+import type { ClientTools } from './write-calls.ts'
 
 export function readTools(body: JsonObject): ToolRequest {
   const definitions = [
@@ -24,11 +26,10 @@ export function readTools(body: JsonObject): ToolRequest {
 
 function readTool(value: JsonValue, place: string): ToolDefinition {
   const tool = objectOrNull(value) ?? refuse(place, 'expected a tool, e.g. {"type": "function", "function": {…}}')
+  if (tool.type === 'custom' && isObject(tool.custom)) return readCustom(tool.custom, `${place}.custom`)
   if (!isObject(tool.function) || (tool.type !== 'function' && tool.type !== undefined)) {
-    refuse(
-      `${place}.type`,
-      `only tools of type "function" are supported by this model, not ${JSON.stringify(tool.type)}`,
-    )
+    const types = 'tools of type "function" and "custom"'
+    refuse(`${place}.type`, `only ${types} are supported by this model, not ${JSON.stringify(tool.type)}`)
   }
   return { ...readFunction(tool.function, `${place}.function`), ...cacheControl(tool) }
 }
@@ -43,10 +44,33 @@ function readFunction(value: JsonValue, place: string): ToolDefinition {
   }
 }
 
+function readCustom(custom: JsonObject, place: string): ToolDefinition {
+  const name = textOrNull(custom.name) ?? refuse(`${place}.name`, 'expected the name of the tool')
+  const format = objectOrNull(custom.format)
+  // In this format, a grammar is nested; in the responses format, it stands next to `type`.
+  const { grammar, ...flat } = format ?? {}
+  return { name, ...freeformDefinition({ ...custom, format: format && { ...flat, ...objectOrNull(grammar) } }) }
+}
+
+/** Returns what the writer of the reply must know about the tools. */
+export function clientToolsOf({ tools, functions }: JsonObject): ClientTools {
+  const given = arrayOrEmpty(tools)
+  const custom = given.map(tool => textOrNull(objectOrNull(objectOrNull(tool)?.custom)?.name))
+  return {
+    custom: new Set(custom.filter(name => name !== null)),
+    legacy: given.length === 0 && arrayOrEmpty(functions).length > 0,
+  }
+}
+
+/** Returns the name in a tool choice, or in one of the allowed tools. */
+function nameIn(choice: JsonObject): string | null {
+  return textOrNull((objectOrNull(choice.function) ?? objectOrNull(choice.custom) ?? choice).name)
+}
+
 function readChoice(choice: JsonValue): ToolChoice {
   if (choice === 'auto' || choice === 'none') return { mode: choice }
   if (choice === 'required' || choice === 'any') return { mode: 'any' }
-  const name = isObject(choice) ? textOrNull(objectOrNull(choice.function)?.name ?? choice.name) : null
+  const name = isObject(choice) ? nameIn(choice) : null
   return name === null
     ? refuse('tool_choice', 'expected "auto", "none", "required" or a function')
     : { mode: 'tool', name }
@@ -55,10 +79,7 @@ function readChoice(choice: JsonValue): ToolChoice {
 function allowedTools(choice: JsonValue): { names: ReadonlySet<string>; required: boolean } | null {
   if (!isObject(choice) || choice.type !== 'allowed_tools') return null
   const allowed = objectOrNull(choice.allowed_tools) ?? choice
-  const names = arrayOrEmpty(allowed.tools).map(tool => {
-    const entry = objectOrNull(tool)
-    return textOrNull(objectOrNull(entry?.function)?.name ?? entry?.name)
-  })
+  const names = arrayOrEmpty(allowed.tools).map(tool => (isObject(tool) ? nameIn(tool) : null))
   return { names: new Set(names.filter(name => name !== null)), required: allowed.mode === 'required' }
 }
 

@@ -2,6 +2,7 @@
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import type { ReadFacts } from '../../conversation/format.ts'
+import { FREEFORM_INPUT } from '../../conversation/freeform.ts'
 import { unwrappedReasonings } from '../../conversation/reasoning-envelope.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { CallPart, ClientErrors, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
@@ -79,10 +80,22 @@ function readAssistant(message: JsonObject, place: string): ContentPart[] {
 
 function readCall(value: JsonValue, place: string): CallPart {
   const call = objectOrNull(value) ?? refuse(place, 'expected a tool call')
+  const custom = call.type === 'custom' ? objectOrNull(call.custom) : null
+  if (custom !== null) return readCustomCall(call, custom, `${place}.custom`)
   const fn = objectOrNull(call.function)
-  if (fn === null) refuse(place, 'only tool calls of type "function" are supported by this model')
+  if (fn === null) refuse(place, 'only tool calls of type "function" and "custom" are supported by this model')
   const name = textOrNull(fn.name) ?? refuse(`${place}.function.name`, 'expected the name of the function')
   return { kind: 'call', id: textOrNull(call.id) ?? '', name, input: argumentsObject(fn.arguments), signature: null }
+}
+
+function readCustomCall({ id }: JsonObject, { name, input }: JsonObject, place: string): CallPart {
+  return {
+    kind: 'call',
+    id: textOrNull(id) ?? '',
+    name: textOrNull(name) ?? refuse(`${place}.name`, 'expected the name of the tool'),
+    input: { [FREEFORM_INPUT]: typeof input === 'string' ? input : refuse(`${place}.input`, 'expected a string') },
+    signature: null,
+  }
 }
 
 function legacyCall(call: JsonObject, place: string): CallPart {

@@ -10,8 +10,16 @@ const FINISH: Readonly<Record<StopReason, string>> = {
 }
 
 /** Returns the `finish_reason` to write. In this format, a refusal that the message explains in `refusal` ends with `stop`. */
-export function finishReasonOf(stopReason: StopReason, hasRefusal: boolean): string {
+export function finishReasonOf(stopReason: StopReason, { hasRefusal, isLegacy }: FinishFacts): string {
+  if (isLegacy && stopReason === 'tool_use') return 'function_call'
   return hasRefusal && stopReason === 'refusal' ? 'stop' : FINISH[stopReason]
+}
+
+interface FinishFacts {
+  /** Whether the message has a `refusal`. */
+  readonly hasRefusal: boolean
+  /** Whether the client declared its tools as legacy `functions`. */
+  readonly isLegacy: boolean
 }
 
 export interface ReplyContent {

@@ -4,7 +4,7 @@ import { DeltaFrame } from '../../conversation/delta-frame.ts'
 import { DONE } from '../../conversation/stream-event.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import { ascii, type ByteText, characters, concat, ofCharacters } from '../../lib/byte-text.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import { writeUsage } from './usage.ts'
 
@@ -55,14 +55,18 @@ export class ChunkWriter {
     return this.#delta(`{"reasoning_details":[${JSON.stringify(sealedDetail(envelope, index))}]}`)
   }
 
-  callStart(call: { readonly index: number; readonly id: string; readonly name: string }): string {
-    const start: JsonValue = {
-      index: call.index,
-      id: call.id,
-      type: 'function',
-      function: { name: call.name, arguments: '' },
-    }
-    return this.#delta(`{"tool_calls":[${JSON.stringify(start)}]}`)
+  /** Returns a template for chunks whose delta carries the arguments of a legacy function call. */
+  legacyCallFrame(): DeltaFrame {
+    return this.#frameOf(ascii('{"function_call":{"arguments":"'), ascii('"}}'))
+  }
+
+  /** Returns a chunk with a tool call or the beginning of one; `call` includes its index. */
+  call(call: JsonObject): string {
+    return this.#delta(`{"tool_calls":[${JSON.stringify(call)}]}`)
+  }
+
+  legacyCallStart(name: string): string {
+    return this.#delta(`{"function_call":${JSON.stringify({ name, arguments: '' })}}`)
   }
 
   finish(reason: string): string {

@@ -12,6 +12,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEcho } from './read-request.ts'
 import { finishReasonOf } from './stop-reason.ts'
 import { writeUsage } from './usage.ts'
+import { callMembers, StreamedCalls } from './write-calls.ts'
 import { ChunkWriter, sealedDetail } from './write-chunks.ts'
 
 /**
@@ -26,8 +27,9 @@ export class ChatReplyWriter implements ReplyWriter {
   readonly #chunks: ChunkWriter
   #text = ''
   #kind: PartKind | null = null
-  #frame: DeltaFrame
-  #callIndex = -1
+  readonly #calls: StreamedCalls
+  readonly #legacy: boolean
+  #frame: DeltaFrame | null
   #detailIndex = -1
   #hasReasoning = false
   readonly #pieces = new ReasoningPieces()
@@ -38,11 +40,13 @@ export class ChatReplyWriter implements ReplyWriter {
   /** Whether the next text begins a paragraph, because it is a part of its own. */
   #beginsParagraph = false
 
-  constructor({ wantsUsageChunk }: ChatEcho, facts: WriterFacts) {
+  constructor({ wantsUsageChunk, tools }: ChatEcho, facts: WriterFacts) {
     this.#facts = facts
     this.#wantsUsage = wantsUsageChunk
     const { newId, clientModel: model, nowSeconds: createdSeconds } = facts
     this.#chunks = new ChunkWriter({ id: `chatcmpl-${newId()}`, model, createdSeconds })
+    this.#calls = new StreamedCalls(tools, this.#chunks)
+    this.#legacy = tools.legacy
     this.#frame = this.#chunks.frame('content')
   }
 
@@ -59,10 +63,9 @@ export class ChatReplyWriter implements ReplyWriter {
         this.#frame = this.#chunks.frame('reasoning_content')
         return
       case 'call': {
-        this.#callIndex++
         const id = part.id === '' ? `call_${this.#facts.newId()}` : part.id
-        this.#text += this.#chunks.callStart({ index: this.#callIndex, id, name: part.name })
-        this.#frame = this.#chunks.callFrame(this.#callIndex)
+        this.#text += this.#calls.open({ ...part, id })
+        this.#frame = this.#calls.frame
         return
       }
       case 'refusal':
@@ -79,15 +82,18 @@ export class ChatReplyWriter implements ReplyWriter {
     switch (this.#kind) {
       case 'reasoning':
         this.#hasReasoning = true
-        this.#text += this.#frame.event(this.#pieces.add(text))
+        this.#write(this.#pieces.add(text))
         return
       case 'text':
-        this.#text += this.#frame.event(this.#beginsParagraph ? PARAGRAPH + text : text)
+        this.#write(this.#beginsParagraph ? PARAGRAPH + text : text)
         this.#beginsParagraph = false
         this.#hasText = true
         return
+      case 'call':
+        this.#text += this.#calls.delta(text)
+        return
       default:
-        this.#text += this.#frame.event(text)
+        this.#write(text)
     }
   }
 
@@ -96,6 +102,7 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   close(seal: Seal | null = null): void {
+    if (this.#kind === 'call') this.#text += this.#calls.close()
     this.#kind = null
     if (seal === null || !survives(seal, this.#hasAnswer)) return
     this.#detailIndex++
@@ -121,9 +128,13 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   end(stopReason: StopReason, usage: TokenUsage): ByteText {
-    const finish = finishReasonOf(stopReason, this.#refused)
+    const finish = finishReasonOf(stopReason, { hasRefusal: this.#refused, isLegacy: this.#legacy })
     this.#text += this.#chunks.end(finish, this.#wantsUsage ? usage : null)
     return this.take()
+  }
+
+  #write(text: string): void {
+    this.#text += this.#frame?.event(text) ?? ''
   }
 }
 
@@ -136,7 +147,7 @@ function survives(seal: Seal, isAfterAnswer: boolean): boolean {
   return seal.wire === 'responses' || !isAfterAnswer
 }
 
-export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFacts): JsonObject {
+export function writeReply(reply: FoldedReply, { tools }: ChatEcho, facts: WriterFacts): JsonObject {
   const { parts, stopReason, usage } = reply
   const text = joined(reply, 'text', PARAGRAPH)
   const refusal = joined(reply, 'refusal', '')
@@ -148,22 +159,18 @@ export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFac
     const lengths = part.texts.map(piece => piece.length)
     return [facts.wrapSeal(part.seal, lengths)]
   })
-  const calls = parts.flatMap(part => (part.kind === 'call' ? [part] : []))
+  const calls = parts
+    .filter(part => part.kind === 'call')
+    .map(part => (part.id === '' ? { ...part, id: `call_${facts.newId()}` } : part))
   const message = {
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
     refusal: refusal === '' ? null : refusal,
     ...(reasoning.length > 0 && { reasoning_content: reasoning.join(PIECE_SEPARATOR) }),
     ...(envelopes.length > 0 && { reasoning_details: envelopes.map(sealedDetail) }),
-    ...(calls.length > 0 && {
-      tool_calls: calls.map(call => ({
-        id: call.id === '' ? `call_${facts.newId()}` : call.id,
-        type: 'function',
-        function: { name: call.name, arguments: call.arguments },
-      })),
-    }),
+    ...callMembers(calls, tools),
   }
-  const finish_reason = finishReasonOf(stopReason, refusal !== '')
+  const finish_reason = finishReasonOf(stopReason, { hasRefusal: refusal !== '', isLegacy: tools.legacy })
   return {
     id: `chatcmpl-${facts.newId()}`,
     object: 'chat.completion',

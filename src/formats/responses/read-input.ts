@@ -3,6 +3,7 @@
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
 import type { ReadFacts } from '../../conversation/format.ts'
+import { FREEFORM_INPUT } from '../../conversation/freeform.ts'
 import { unwrappedReasoning } from '../../conversation/reasoning-envelope.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type {
@@ -15,7 +16,6 @@ import type {
 } from '../../conversation/request.ts'
 import { readSignedId } from '../../conversation/signed-ids.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { FREEFORM_INPUT } from './freeform.ts'
 import { readContent, readOutput, readTexts } from './read-content.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 

@@ -2,10 +2,10 @@
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
 import type { Seal } from '../../conversation/envelope.ts'
+import { FREEFORM_INPUT } from '../../conversation/freeform.ts'
 import { failedStream } from '../../conversation/stream-event.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { PartQueue, QueuedPart } from './part-queue.ts'
-import { FREE_TEXT_KEY } from './write-items.ts'
 
 export interface ItemReader {
   /**
@@ -236,7 +236,7 @@ class CustomCallReader implements ItemReader {
 
   done(item: JsonObject): void {
     const input = textOrNull(item.input) ?? this.#input
-    this.#call.done({ ...item, arguments: JSON.stringify({ [FREE_TEXT_KEY]: input }) })
+    this.#call.done({ ...item, arguments: JSON.stringify({ [FREEFORM_INPUT]: input }) })
   }
 }
 

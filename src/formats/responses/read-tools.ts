@@ -1,10 +1,10 @@
 /** Reads the tools and the tool choice of a responses request. */
 
+import { freeformDefinition } from '../../conversation/freeform.ts'
 import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { freeformDefinition } from './freeform.ts'
 import { ToolRegistry } from './tool-registry.ts'
 
 /** Clients send these tools by default, whatever the model, so they are dropped silently. */

@@ -1,5 +1,6 @@
 /** Writes turns as `instructions` and `input` of a responses request. */
 
+import { FREEFORM_INPUT } from '../../conversation/freeform.ts'
 import { UpstreamIds } from '../../conversation/names.ts'
 import { isCall, isResult, type PairedTurn } from '../../conversation/pairing.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -13,7 +14,6 @@ import type {
 } from '../../conversation/request.ts'
 import type { Dialect } from '../../generated/types.ts'
 import { type JsonObject, textOrNull } from '../../lib/json.ts'
-import { FREEFORM_INPUT } from './freeform.ts'
 import { isContent, writeContent, writeOutput } from './write-content.ts'
 import { freeformNames } from './write-tools.ts'
 

@@ -4,8 +4,9 @@ import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
 import type { Seal } from '../../conversation/envelope.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
+import { freeText } from '../../conversation/freeform.ts'
 import type { PartStart } from '../../conversation/reply.ts'
-import { isObject, type JsonObject, parseJson } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { ClientTool, ResponsesEcho } from './echo.ts'
 
 export type CallStart = PartStart & { readonly kind: 'call' }
@@ -104,22 +105,4 @@ export function callItem(id: string, call: ClientCall, json: string | null): Jso
         arguments: argumentsObject(json ?? ''),
       }
   }
-}
-
-/** Name of the string parameter when a free-form tool is sent as a function. */
-export const FREE_TEXT_KEY = 'input'
-
-/**
- * Returns the input for a free-form tool: the single string among its arguments. Some models rename that parameter, and some
- * write the text without any JSON around it.
- */
-export function freeText(json: string): string {
-  const value = parseJson(json)
-  if (typeof value === 'string') return value
-  if (!isObject(value)) return json
-  const named = value[FREE_TEXT_KEY]
-  if (typeof named === 'string') return named
-  const texts = Object.values(value).filter(member => typeof member === 'string')
-  if (texts.length === 1) return texts[0] as string
-  return Object.keys(value).length === 0 ? '' : json
 }
