@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { createLog } from '../lib/log.ts'
 import { UsageError } from './arguments.ts'
+import { helpText } from './help.ts'
 
 const CODEGEN = fileURLToPath(new URL('../../codegen/main.ts', import.meta.url))
 
@@ -27,13 +28,13 @@ const VERBS: Readonly<Record<string, string>> = {
 }
 
 /** Runs the verb with the rest of the command line; resolves with its exit status. Throws UsageError. */
-export function runCatalogue(words: readonly string[]): Promise<number> {
+export async function runCatalogue(words: readonly string[]): Promise<number> {
   const [verb = '', ...rest] = words
-  const generatorVerb = ['help', '--help', '-h'].includes(verb)
-    ? 'help'
-    : Object.hasOwn(VERBS, verb)
-      ? VERBS[verb]
-      : undefined
+  if (['help', '--help', '-h'].includes(verb)) {
+    process.stdout.write(`${helpText('catalogue')}\n`)
+    return 0
+  }
+  const generatorVerb = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined
   if (generatorVerb === undefined) throw new UsageError(`Usage: catalogue ${Object.keys(VERBS).join('|')} …`)
   if (!existsSync(CODEGEN)) throw new UsageError('The catalogue sources are not part of this installation.')
   return new Promise((resolve, reject) => {

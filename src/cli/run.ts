@@ -2,8 +2,9 @@
 
 import { ConfigError } from '../app/config.ts'
 import { environmentConfig, type Foundation, layFoundation } from '../app/foundation.ts'
-import { type Command, helpText, readCommand, UsageError } from './arguments.ts'
+import { type Command, readCommand, UsageError } from './arguments.ts'
 import { runCatalogue } from './catalogue.ts'
+import { helpText, helpTopic } from './help.ts'
 import type { Answer } from './verbs.ts'
 
 const EXIT_FAILED = 1
@@ -35,7 +36,7 @@ export async function runCommandLine(argv: readonly string[], environment: NodeJ
     if (argv[0] === 'catalogue') return await runCatalogue(argv.slice(1))
     const command = readCommand(argv)
     if (command === null) {
-      process.stdout.write(`${helpText()}\n`)
+      process.stdout.write(`${helpText(helpTopic(argv))}\n`)
       return 0
     }
     if (command.verb.name !== 'serve') return await runVerb(command, environment)

@@ -195,11 +195,16 @@ test('refuses to start when the database accepts connections but never answers, 
 }, 60_000)
 
 test.each([
-  [['dance'], /There is no verb "dance"/],
+  [['dance'], /^There is no verb "dance". To list the verbs, run: npm run -s gateway -- --help\n$/],
+  [
+    ['secrets', 'reset'],
+    /^There is no verb "secrets reset". There are: secrets status, secrets rotate, secrets trust\n$/,
+  ],
+  [['maintenance'], /^There is no verb "maintenance". There are: maintenance on, maintenance off\n$/],
   [['account', 'create'], /Usage: account create EMAIL/],
   [['credit', 'a@b.vn', '50.000', '--reason', 'x'], /"50\.000" is not an amount|no account/],
   [['audit', '--credit', '5'], /--credit is not an option of audit/],
-  [['audit', '--nonsense'], /Unknown option/],
+  [['audit', '--nonsense'], /^Unknown option .*\nUsage: audit \[--mode full\|incremental\]\n$/],
 ])('explains wrong use: %j', async (words, message) => {
   const ended = await run(words)
   expect(ended.status).toBe(2)
@@ -218,4 +223,9 @@ test('prints help', async () => {
   expect(ended.status).toBe(0)
   for (const verb of ['serve', 'account create', 'key revoke', 'maintenance on', 'upstream status', 'audit', 'migrate'])
     expect(ended.stdout).toContain(verb)
+  expect(Math.max(...ended.stdout.split('\n').map(line => line.length))).toBeLessThanOrEqual(100)
+  const verbs = async (...words: string[]) => (await run(words)).stdout.match(/^ {2}[a-z-]+( [a-z-]+)?/gm)
+  expect(await verbs('help', 'maintenance')).toEqual(['  maintenance on', '  maintenance off'])
+  expect(await verbs('key', 'set', '--help')).toEqual(['  key set'])
+  expect(await verbs('catalogue', '--help')).toContain('  catalogue digest')
 })
