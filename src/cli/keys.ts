@@ -37,6 +37,30 @@ function stateText(key: OwnKey): string {
   return isSpent ? 'limit reached' : key.state
 }
 
+function capText({ limitMicroVnd, limitReset }: OwnKey): string | null {
+  return limitMicroVnd === null ? null : `${limitReset ?? 'total'} limit of ${formatVnd(limitMicroVnd)} VND`
+}
+
+/** The last day on which the key works, in Vietnam time. */
+function lastDayOf({ expiresAt }: OwnKey): string | null {
+  return expiresAt === null ? null : dayOf(new Date(expiresAt.getTime() - 1))
+}
+
+/** The key's own limits in brackets; '' if it has none. */
+function limitsText(key: OwnKey): string {
+  const cap = capText(key)
+  const calls = (limit: number | null, what: string) =>
+    limit !== null && `${limit === 0 ? 'no limit of' : limit} ${what}`
+  const limits = [
+    cap !== null && `${cap}, ${formatVnd(key.spentMicroVnd)} spent`,
+    key.allowedModels !== null && `only ${key.allowedModels.join(', ')}`,
+    key.expiresAt !== null && `until ${lastDayOf(key)}`,
+    calls(key.rateLimitPerMinute, 'calls per minute'),
+    calls(key.concurrencyMax, 'calls in flight'),
+  ].filter(limit => limit !== false)
+  return limits.length === 0 ? '' : `  (${limits.join('; ')})`
+}
+
 const keyList: Action = async (foundation, { words }) => {
   const { accountId } = await accountOf(foundation, words[0] as string)
   const keys = (await listOwnKeys(foundation.sql, accountId)).toSorted((one, other) => one.keyId - other.keyId)
@@ -50,7 +74,7 @@ const keyList: Action = async (foundation, { words }) => {
     concurrency_max: key.concurrencyMax,
     ...standingOf(key),
   }))
-  const rows = keys.map(key => `${key.keyId}  …${key.last4}  ${stateText(key)}  ${key.label}`)
+  const rows = keys.map(key => `${key.keyId}  …${key.last4}  ${stateText(key)}  ${key.label}${limitsText(key)}`)
   return { data, text: rows.length === 0 ? 'No keys.' : rows.join('\n') }
 }
 
@@ -88,13 +112,14 @@ const keySet: Action = async (foundation, { words, options }) => {
     await changeKey(transaction, key, { ...settingsOf(key), ...wanted })
     return activeKey(transaction, named)
   })
-  const standing = standingOf(now)
-  const limit =
-    standing.limit_vnd === null ? 'no limit' : `a ${now.limitReset ?? 'total'} limit of ${standing.limit_vnd} VND`
+  const cap = capText(now)
+  const limit = cap === null ? 'no limit' : `a ${cap}`
   const models = now.allowedModels?.join(', ') ?? 'all models'
+  const lastDay = lastDayOf(now)
+  const expiry = lastDay === null ? 'does not expire' : `works until the end of ${lastDay} in Vietnam`
   return {
-    data: { key_id: now.keyId, label: now.label, ...standing },
-    text: `Key ${now.keyId} has ${limit}, calls ${models} and ${standing.expires_at === null ? 'does not expire' : `expires ${standing.expires_at}`}.`,
+    data: { key_id: now.keyId, label: now.label, ...standingOf(now) },
+    text: `Key ${now.keyId} has ${limit}, calls ${models} and ${expiry}.`,
   }
 }
 

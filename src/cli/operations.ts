@@ -11,6 +11,7 @@ import { announce } from '../operations/channel.ts'
 import { RETRY_AFTER_SECONDS_MAX, setMaintenance } from '../operations/maintenance.ts'
 import { readProcessStatus } from '../operations/process-status.ts'
 import { readUnknownModels, UNKNOWN_MODELS_KEPT_DAYS } from '../operations/unknown-models.ts'
+import type { ReportedState } from '../upstream/circuit.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'
 import { noActiveKey, readCount, UsageError } from './arguments.ts'
 import { type Action, accountOf, readKeyId } from './verbs.ts'
@@ -100,7 +101,7 @@ const upstreamStatus: Action = async ({ sql }) => {
   const text = data.flatMap(each => [
     `${each.process} (process ${each.pid}), ${each.calls_in_flight} calls in flight`,
     ...each.upstreams.flatMap(upstream => [
-      `  ${upstream.id.padEnd(20)} ${stateText(upstream)}  ${upstream.tries} tries, ${upstream.failures} failed` +
+      `  ${upstream.id.padEnd(20)} ${stateText(upstream)}  attempts: ${upstream.tries}, failed: ${upstream.failures}` +
         (upstream.sandbox ? ', sandbox' : '') +
         (upstream.out_seconds > 0 ? `, taken out for ${upstream.out_seconds} s` : ''),
       ...upstream.credentials
@@ -111,14 +112,15 @@ const upstreamStatus: Action = async ({ sql }) => {
   return { data, text: text.length === 0 ? 'No gateway is running on this database.' : text.join('\n') }
 }
 
+/** The states in the words of the pages; `--json` keeps the older ones. */
 function stateText({
   state,
   wait_seconds: seconds,
 }: {
-  readonly state: string
+  readonly state: ReportedState
   readonly wait_seconds: number
 }): string {
-  return state === 'aside' ? `cooling down for ${seconds} s` : state.replace('_', ' ')
+  return { well: 'healthy', aside: `cooling down for ${seconds} s`, on_trial: 'probing' }[state]
 }
 
 const DAYS_MAX = 36_500

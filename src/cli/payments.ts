@@ -64,7 +64,7 @@ const unmatched: Action = async foundation => {
   const rows = list.map(
     row => `${row.number}  ${row.received_at}  ${row.amount_vnd} VND  ${row.reason}  ${JSON.stringify(row.memo)}`,
   )
-  const sum = `${transactions} transfers are waiting, ${amountVnd} VND in total.`
+  const sum = `Transfers waiting: ${transactions}, ${amountVnd} VND in total.`
   return { data: { transactions, amount_vnd: amountVnd, list }, text: [...rows, sum].join('\n') }
 }
 

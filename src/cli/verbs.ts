@@ -31,14 +31,14 @@ const accountCreate: Action = async ({ sql, secrets }, { words, options }) => {
   const vnd = options.credit === undefined ? 0 : readVnd(options.credit)
   if (vnd < 0) throw new UsageError('--credit must be 0 or more')
   const { accountId } = await createAccount(sql, email)
-  const { key } = await createKey(sql, secrets, { accountId, label: 'first' })
+  const { keyId, key } = await createKey(sql, secrets, { accountId, label: 'first' })
   if (vnd > 0) {
     const reference = `account-create-${accountId}`
     await credit(sql, { accountId, amountMicroVnd: vndToMicro(vnd), kind: 'adjustment', reference })
   }
   return {
-    data: { account_id: accountId, api_key: key },
-    text: `Account ${accountId} for ${email}, balance ${vnd} VND\nAPI key  ${key}`,
+    data: { account_id: accountId, key_id: keyId, api_key: key },
+    text: `Account ${accountId} for ${email}, balance ${vnd} VND\nKey ${keyId}\nAPI key  ${key}`,
   }
 }
 

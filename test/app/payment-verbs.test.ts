@@ -70,7 +70,7 @@ test('a transfer entered without a code waits, is listed, and is assigned once',
   const again = await run('payment', 'assign', String(number), 'ann@example.com', '--reason', 'asked by phone')
   expect(again.data).toEqual({ number, outcome: 'already' })
   expect(await balanceOf(sql, accountId)).toBe(120_000)
-  expect((await run('payment', 'unmatched')).text).toBe('0 transfers are waiting, 0 VND in total.')
+  expect((await run('payment', 'unmatched')).text).toBe('Transfers waiting: 0, 0 VND in total.')
   const conflict = await run('payment', 'enter', 'FT77', '130000', '--memo', 'tien', ...where)
   expect(conflict).toMatchObject({ failed: true, data: { outcome: 'conflict' } })
 })
@@ -122,7 +122,11 @@ test('a key’s settings are changed one by one, it is paused and rotated, and t
   })
   const set = await run('key', 'set', ...key, '--limit', '500000', '--per', 'week', '--models', 'Claude/*, gpt-5.5')
   expect(set.text).toBe(`Key ${keyId} has a weekly limit of 500000 VND, calls claude/*, gpt-5.5 and does not expire.`)
-  await run('key', 'set', ...key, '--expires', '2099-12-31')
+  const expiring = await run('key', 'set', ...key, '--expires', '2099-12-31')
+  expect(expiring.text).toMatch(/ and works until the end of 2099-12-31 in Vietnam\.$/)
+  expect((await run('key', 'list', 'ann@example.com')).text).toMatch(
+    /active {2}ci {2}\(weekly limit of 500000 VND, 0 spent; only claude\/\*, gpt-5\.5; until 2099-12-31\)$/m,
+  )
   expect(await listed()).toMatchObject({
     label: 'ci',
     limit_vnd: '500000',

@@ -250,7 +250,7 @@ test('operators see the upstreams’ state in each process', async () => {
   const [here] = (await read()).filter(upstream => upstream?.credentials[0]?.state === 'aside')
   expect(here).toMatchObject({ sandbox: false, state: 'well', failures: expect.any(Number) })
   const status = await command('upstream', 'status')
-  expect(status.text).toMatch(/^ {2}anthropic +well +\d+ tries, \d+ failed$/m)
+  expect(status.text).toMatch(/^ {2}anthropic +healthy +attempts: \d+, failed: \d+$/m)
   expect(status.text).toMatch(/^ {4}anthropic#1 cooling down for \d+ s/m)
   for (const said of [status.text, JSON.stringify(status.data), JSON.stringify(await read())]) {
     expect(said).not.toContain('upstream-secret')
