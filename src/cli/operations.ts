@@ -4,7 +4,7 @@
 
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX, limitConcurrency, limitKey } from '../accounts/key-rate.ts'
 import { listKeys } from '../accounts/keys.ts'
-import { COMMAND_LINE } from '../accounts/operator-log.ts'
+import { COMMAND_LINE, recordAction } from '../accounts/operator-log.ts'
 import { catalogue } from '../catalogue/current.ts'
 import { RETIRE_DAYS_MIN, retireUsage } from '../ledger/retire.ts'
 import { announce } from '../operations/channel.ts'
@@ -20,7 +20,10 @@ const maintenanceOn: Action = async ({ sql }, { options }) => {
   const text = options['retry-after']
   const bounds = { min: 1, max: RETRY_AFTER_SECONDS_MAX }
   const retryAfterSeconds = text === undefined ? null : readCount(text, 'a number of seconds', bounds)
-  const state = await setMaintenance(sql, { enabled: true, retryAfterSeconds })
+  const state = await sql.begin(async transaction => {
+    await recordAction(transaction, { by: COMMAND_LINE, action: 'maintenance.on' })
+    return setMaintenance(transaction, { enabled: true, retryAfterSeconds })
+  })
   return {
     data: { maintenance: true, retry_after_seconds: state.retryAfterSeconds },
     text: `Maintenance is on: new calls are refused with retry-after ${state.retryAfterSeconds} s. Calls in flight finish.`,
@@ -28,7 +31,10 @@ const maintenanceOn: Action = async ({ sql }, { options }) => {
 }
 
 const maintenanceOff: Action = async ({ sql }) => {
-  await setMaintenance(sql, { enabled: false, retryAfterSeconds: null })
+  await sql.begin(async transaction => {
+    await recordAction(transaction, { by: COMMAND_LINE, action: 'maintenance.off' })
+    await setMaintenance(transaction, { enabled: false, retryAfterSeconds: null })
+  })
   return { data: { maintenance: false }, text: 'Maintenance is off: the gateway takes calls.' }
 }
 

@@ -1,10 +1,13 @@
 /** CLI commands for accounts, keys, credit, audit and migration; each gets an open database. */
 
 import { type AccountWithWallet, createAccount, findAccountByEmail } from '../accounts/accounts.ts'
-import { createKey, revokeKey } from '../accounts/keys.ts'
+import { createKey } from '../accounts/keys.ts'
+import { revokeCustomerKey } from '../accounts/operator-keys.ts'
+import { COMMAND_LINE, recordAction } from '../accounts/operator-log.ts'
 import type { Foundation } from '../app/foundation.ts'
 import { audit } from '../audit/audit.ts'
-import { credit } from '../ledger/credit.ts'
+import { type CreditAnswer, credit } from '../ledger/credit.ts'
+import type { Sql } from '../lib/database.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { formatVnd, vndToMicro } from '../lib/money.ts'
 import { type Command, noActiveKey, readVnd, UsageError } from './arguments.ts'
@@ -32,10 +35,7 @@ const accountCreate: Action = async ({ sql, secrets }, { words, options }) => {
   if (vnd < 0) throw new UsageError('--credit must be 0 or more')
   const { accountId } = await createAccount(sql, email)
   const { keyId, key } = await createKey(sql, secrets, { accountId, label: 'first' })
-  if (vnd > 0) {
-    const reference = `account-create-${accountId}`
-    await credit(sql, { accountId, amountMicroVnd: vndToMicro(vnd), kind: 'adjustment', reference })
-  }
+  if (vnd > 0) await adjust(sql, { accountId, vnd, reference: `account-create-${accountId}` })
   return {
     data: { account_id: accountId, key_id: keyId, api_key: key },
     text: `Account ${accountId} for ${email}, balance ${vnd} VND\nKey ${keyId}\nAPI key  ${key}`,
@@ -58,9 +58,27 @@ const keyRevoke: Action = async (foundation, { words }) => {
   const [email, number] = words as [string, string]
   const keyId = readKeyId(number, email)
   const { accountId } = await accountOf(foundation, email)
-  const revoked = await revokeKey(foundation.sql, { accountId, keyId })
+  const revoked = await revokeCustomerKey(foundation.sql, { accountId, keyId, by: COMMAND_LINE, reason: '' })
   if (!revoked) throw noActiveKey(email, keyId)
   return { data: { key_id: keyId, revoked: true }, text: `Key ${keyId} is revoked: its next call is refused.` }
+}
+
+/** Books an adjustment once per reference, and logs it for operators. */
+function adjust(
+  sql: Sql,
+  { accountId, vnd, reference, reason }: { accountId: number; vnd: number; reference: string; reason?: string },
+): Promise<CreditAnswer> {
+  return sql.begin(async transaction => {
+    const amountMicroVnd = vndToMicro(vnd)
+    const note = reason ?? null
+    const booked = await credit(transaction, { accountId, amountMicroVnd, kind: 'adjustment', reference, note })
+    if (booked.outcome !== 'already') {
+      const subject = `${vnd} VND`
+      const by = COMMAND_LINE
+      await recordAction(transaction, { by, action: 'balance.adjust', accountId, subject, reason: reason ?? '' })
+    }
+    return booked
+  })
 }
 
 const creditWallet: Action = async (foundation, { words, options }) => {
@@ -68,13 +86,8 @@ const creditWallet: Action = async (foundation, { words, options }) => {
   const { accountId } = await accountOf(foundation, email)
   const vnd = readVnd(amount)
   if (!options.reason) throw new UsageError('--reason is required: it records in the journal why the money moved')
-  const answer = await credit(foundation.sql, {
-    accountId,
-    amountMicroVnd: vndToMicro(vnd),
-    kind: 'adjustment',
-    reference: options.ref ?? uuidv7(),
-    note: options.reason,
-  })
+  const reference = options.ref ?? uuidv7()
+  const answer = await adjust(foundation.sql, { accountId, vnd, reference, reason: options.reason })
   const balance = formatVnd(answer.balanceAfterMicroVnd)
   return {
     data: { account_id: accountId, outcome: answer.outcome, balance_vnd: balance },

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest'
+import { listActions } from '../../src/accounts/operator-log.ts'
 import { readConfig } from '../../src/app/config.ts'
 import type { Foundation } from '../../src/app/foundation.ts'
+import { ACTIONS } from '../../src/cli/actions.ts'
 import { readCommand, UsageError } from '../../src/cli/arguments.ts'
-import { KEY_ACTIONS } from '../../src/cli/keys.ts'
-import { PAYMENT_ACTIONS } from '../../src/cli/payments.ts'
-import { type Answer, VERB_ACTIONS } from '../../src/cli/verbs.ts'
+import type { Answer } from '../../src/cli/verbs.ts'
 import { secrets } from '../ledger/world.ts'
 import { balanceOf, newOrder, testPayments } from '../payments/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -25,7 +25,7 @@ const foundation: Foundation = {
 
 async function run(...argv: string[]): Promise<Answer> {
   const command = readCommand(argv)!
-  const action = { ...VERB_ACTIONS, ...KEY_ACTIONS, ...PAYMENT_ACTIONS }[command.verb.name]!
+  const action = ACTIONS[command.verb.name]!
   return action(foundation, command)
 }
 
@@ -101,6 +101,27 @@ test.each([
 ])('%j says what to do', async (argv, advice) => {
   await expect(run(...argv)).rejects.toThrow(UsageError)
   await expect(run(...argv)).rejects.toThrow(advice)
+})
+
+test('what the command line does to money, keys and maintenance is in the operators’ log', async () => {
+  const made = (await run('account', 'create', 'logged@example.com', '--credit', '1000')).data as { account_id: number }
+  const { key_id } = (await run('key', 'create', 'logged@example.com')).data as { key_id: number }
+  const credit = ['credit', 'logged@example.com', '500', '--reason', 'goodwill', '--ref', 'once']
+  await run(...credit)
+  await run(...credit)
+  await run('key', 'revoke', 'logged@example.com', String(key_id))
+  const ofAccount = await listActions(sql, { accountId: made.account_id })
+  expect(ofAccount.map(({ action, subject, reason, by }) => [action, subject, reason, by.name])).toEqual([
+    ['key.revoke', String(key_id), '', 'command line'],
+    ['balance.adjust', '500 VND', 'goodwill', 'command line'],
+    ['balance.adjust', '1000 VND', '', 'command line'],
+  ])
+  await run('maintenance', 'on')
+  await run('maintenance', 'off')
+  expect((await listActions(sql, { limit: 2 })).map(({ action, by }) => [action, by.name])).toEqual([
+    ['maintenance.off', 'command line'],
+    ['maintenance.on', 'command line'],
+  ])
 })
 
 test('a key’s settings are changed one by one, it is paused and rotated, and the list shows its state', async () => {
