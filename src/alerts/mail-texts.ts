@@ -211,17 +211,22 @@ Details: ${publicUrl}/usage
       subject: `Khoản chuyển ${dong(amount)} chờ người vận hành`,
       text: `Khoản chuyển số ${bank_transaction}, ${dong(amount)}, không thuộc lệnh nạp nào.
 ${lines([['Mã giao dịch ngân hàng', bank_reference]])}
-Xử lý: ${publicUrl}/operator/transfers
+Xử lý: ${transfersUrl(publicUrl)}
 `,
     }),
     en: ({ bank_transaction, amount, bank_reference }, { publicUrl }) => ({
       subject: `A transfer of ${dong(amount)} is waiting for an operator`,
       text: `Transfer ${bank_transaction}, ${dong(amount)}, matches no order.
 ${lines([['Bank reference', bank_reference]])}
-Assign it: ${publicUrl}/operator/transfers
+Assign it: ${transfersUrl(publicUrl)}
 `,
     }),
   },
+}
+
+/** By way of signing in: for signed-out visitors, operators' pages do not exist. */
+function transfersUrl(publicUrl: string): string {
+  return `${publicUrl}/signin?next=/operator/transfers`
 }
 
 function canForetell(daysLeft: number | null): daysLeft is number {

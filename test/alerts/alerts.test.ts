@@ -196,6 +196,8 @@ test('a credited transfer is reported to its owner, and one without an owner to 
       [finance.email, 'A transfer of 33.000\u00a0₫ is waiting for an operator'],
     ].sort(),
   )
+  const toFinance = sent.find(each => each.to === finance.email)
+  expect(toFinance?.text).toContain('https://gateway.test/signin?next=/operator/transfers\n')
   const mail = sent.find(each => each.to === customer.email)
   expect(mail?.text).toContain(`Order: ${orderCode}\nBank reference: FT1\n`)
   expect(mail?.text).toContain(`https://gateway.test/topup/${orderCode}/receipt`)

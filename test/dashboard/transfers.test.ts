@@ -92,6 +92,8 @@ test('owners are suggested by a code with up to two typos, by an address in the 
 
 test('a suggestion fills the form of its transfer, and nothing is credited until it is sent', async () => {
   const before = await running.balance(await accountOf(EMAIL))
+  // As the emails about transfers that wait link to it.
+  expect((await first.get('/signin?next=/operator/transfers')).location).toBe('/operator/transfers')
   const page = await first.get('/operator/transfers')
   const [, link = ''] = /href="([^"]*fill[^"]*)"/.exec(page.html) ?? []
   const filled = await first.get(link.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))
