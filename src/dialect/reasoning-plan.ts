@@ -15,6 +15,7 @@ export interface ReasoningPlan {
 }
 
 const NOTHING: JsonObject = {}
+const SHOWN: JsonObject = { type: 'adaptive', display: 'summarized' }
 const OFF: ReasoningRequest = { wanted: false, effort: null, budgetTokens: null, shown: null }
 
 export interface ChatCircumstances {
@@ -87,16 +88,18 @@ export function planMessagesReasoning(
       if (request.wanted === false) {
         return reasoning.disable === 'refused' ? leastEffort(reasoning) : off({ thinking: { type: 'disabled' } })
       }
-      if (request.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
+      const shows = reasoning.display === 'on_request' && request.shown !== false
+      if (request.wanted === null) {
+        // Asking to see the reasoning does not turn it on, but without `thinking`, a model that reasons anyway hides it.
+        const isAsked = shows && request.shown === true && reasoning.byDefault
+        return { fields: isAsked ? { thinking: SHOWN } : NOTHING, reasons: reasoning.byDefault }
+      }
       if (request.effort === null && request.budgetTokens !== null && reasoning.budgetAccepted) {
         return withBudget(request, reasoning, circumstances)
       }
       const effort = effortOf(request, reasoning)
       const level = effort && nearestLevel(effort, reasoning.levels)
-      const thinking = {
-        type: 'adaptive',
-        ...(reasoning.display === 'on_request' && request.shown !== false && { display: 'summarized' }),
-      }
+      const thinking = shows ? SHOWN : { type: 'adaptive' }
       return { fields: { thinking, ...(level !== null && { output_config: { effort: level } }) }, reasons: true }
     }
     default:

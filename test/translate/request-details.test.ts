@@ -183,3 +183,21 @@ describe('what a JSON reply is for', () => {
     expect(system).toContain('"description":"A recipe."')
   })
 })
+
+describe('a summary of the reasoning, requested without an effort', () => {
+  const thinkingOf = (reasoning: object, facts: object) => {
+    const dialect = dialectOf({ reasoning: { parameter: 'adaptive', display: 'on_request', ...facts } })
+    return converted({ from: 'responses', to: 'messages' }, { input: 'hi', reasoning }, dialect).thinking
+  }
+
+  test('is requested from a model that reasons by default', () => {
+    const shown = { type: 'adaptive', display: 'summarized' }
+    expect(thinkingOf({ summary: 'auto' }, { by_default: true })).toEqual(shown)
+    expect(thinkingOf({ summary: null }, { by_default: true })).toBeUndefined()
+    expect(thinkingOf({ summary: 'none' }, { by_default: true })).toBeUndefined()
+  })
+
+  test('turns no reasoning on', () => {
+    expect(thinkingOf({ summary: 'auto' }, { by_default: false })).toBeUndefined()
+  })
+})
