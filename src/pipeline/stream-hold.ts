@@ -162,13 +162,19 @@ export class StreamHold {
     this.#isScarce = answer.heldMicroVnd < wantMicroVnd
     this.#heldTokens = this.#tokensOf(microVnd(answer.heldMicroVnd - this.#options.reservedMicroVnd))
     this.#unsecuredTokens = 0
-    if (this.#isScarce && this.#usedTokens() >= this.#heldTokens && this.#countTokens() >= this.#heldTokens) {
+    if (this.#isScarce && this.#isUsedUp()) {
       this.state = 'spent'
     } else {
       this.state = 'go'
       this.#look()
     }
     this.onChange()
+  }
+
+  /** Whether the stream has used up its hold. Once its final usage is known, it uses no more, so there is no reason to end it. */
+  #isUsedUp(): boolean {
+    if (this.#options.stream.usage.state === 'final') return false
+    return this.#usedTokens() >= this.#heldTokens && this.#countTokens() >= this.#heldTokens
   }
 
   #wait(): void {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NO_USAGE } from '../../src/conversation/usage.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { audit } from '../../src/ledger/audit.ts'
+import type { ExtendAnswer } from '../../src/ledger/types.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { countTokens } from '../../src/lib/tokens.ts'
 import { StreamHold } from '../../src/pipeline/stream-hold.ts'
@@ -267,5 +268,40 @@ test('money held for tool uses is requested in addition to tokens, and not spent
   // The hold covers 1,000 + 500 tokens; its other 1,000,000 µVND are reserved for tools.
   expect(await read(490)).toBe('go')
   expect(await read(20)).toBe('spent')
+  hold.close()
+})
+
+test('a stream whose final usage is known ends normally, even if the wallet has less when its answer arrives', async () => {
+  const answer = Promise.withResolvers<ExtendAnswer>()
+  let output = 0
+  let usage = NO_USAGE
+  const hold = new StreamHold({
+    ledger: { extend: () => answer.promise },
+    callId: '',
+    accountId: 1,
+    priceVnd: 1_000,
+    heldMicroVnd: microVnd(1_000_000n),
+    reservedMicroVnd: microVnd(0n),
+    choices: 1,
+    inputTokensEstimate: 0,
+    countInputTokens: () => 0,
+    stream: {
+      get usage() {
+        return usage
+      },
+      estimateOutputTokens: () => output,
+      countOutputTokens: () => output,
+    },
+    limits: { holdExtendTokens: STEP, holdExtendWaitMs: 60_000 },
+    spentError: () => new GatewayError('insufficient_balance'),
+  })
+  // The hold asks ahead. Then the provider reports more reasoning than the hold and the wallet cover.
+  output = 900
+  hold.passed(100_000)
+  expect(hold.state).toBe('go')
+  usage = { ...NO_USAGE, state: 'final', usage: { ...NO_USAGE.usage, inputTokens: 20, outputTokens: 9_000 } }
+  answer.resolve({ heldMicroVnd: microVnd(1_500_000n) })
+  await new Promise(resolve => setImmediate(resolve))
+  expect(hold.state).toBe('go')
   hold.close()
 })
