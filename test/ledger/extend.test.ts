@@ -143,7 +143,7 @@ test('holds that grew are freed to the last µVND when their process is gone', a
 
 test('an extension waits while Postgres is not responding, and is dropped when its call ends', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
-  const ledger = await startLedger(database.url, { limits: { statementTimeoutMs: 300 } })
+  const ledger = await startLedger(database.url, { limits: { statementTimeoutMs: 1_000 } })
   const [waiting, dropped] = [await held(ledger, customer), await held(ledger, customer)]
   const over = new AbortController()
   let answers: Promise<unknown>[] = []
