@@ -3,15 +3,16 @@ import { hashKey } from '../../src/accounts/key-secret.ts'
 import { createKey, revokeKey } from '../../src/accounts/keys.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { extendHolds } from '../../src/ledger/extend.ts'
-import { placeHolds } from '../../src/ledger/hold.ts'
+import { type HoldResult, placeHolds } from '../../src/ledger/hold.ts'
 import { findAbandoned, readHistory } from '../../src/ledger/instance.ts'
 import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
+import type { KeyLimit } from '../../src/ledger/types.ts'
 import { openStatementPool } from '../../src/lib/database.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { type MicroVnd, microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { seededRandom } from '../support/random.ts'
-import { Model, type ModelHold, type ModelSettlement } from './model.ts'
+import { Model, type ModelAnswer, type ModelHold, type ModelSettlement } from './model.ts'
 import { type Customer, createCustomer, expectCleanAudit, secrets, settlement, walletOf } from './world.ts'
 
 const database = await createTestDatabase()
@@ -52,6 +53,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     else if (action < 38) await releaseRound()
     else if (action < 39) await sweepRound()
     else if (random(12) === 0) await revokeRound()
+    else await limitRound()
   }
   for (const customer of customers) {
     const { balance, held } = model.wallets.get(customer.accountId)!
@@ -85,13 +87,30 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
       pricePer: 'mtok' as const,
       family: 'f',
     }))
-    const answers = await placeHolds(pool, rows, LIVING)
-    const seen = answers.map(answer =>
-      answer.active
-        ? { held: answer.heldMicroVnd, balance: answer.balanceMicroVnd, free: answer.freeMicroVnd }
-        : 'refused',
+    const withinLimits = requests.some(({ key }) => model.limits.has(key)) || random(2) === 0
+    const answers = await placeHolds(pool, rows, LIVING, { withinLimits })
+    expect(answers.map(seenOf), `round ${round}`).toEqual(model.place(requests))
+  }
+
+  function seenOf(answer: HoldResult): ModelAnswer {
+    if (!answer.active) return 'refused'
+    const { heldMicroVnd, balanceMicroVnd, freeMicroVnd, refusal } = answer
+    if (refusal === null) return { held: heldMicroVnd, balance: balanceMicroVnd, free: freeMicroVnd }
+    expect(refusal).toBeTypeOf('object')
+    const { limitMicroVnd, spentMicroVnd, heldMicroVnd: held } = refusal as KeyLimit
+    return { limit: limitMicroVnd, spent: spentMicroVnd, held }
+  }
+
+  /** Changes or removes the limit of a customer's key. */
+  async function limitRound(): Promise<void> {
+    const { keyId } = customers[random(customers.length)]!
+    const limit = random(3) === 0 ? null : (model.spent.get(keyId) ?? 0n) + BigInt(random(30_000_000) - 2_000_000)
+    if (limit === null || limit <= 0n) model.limits.delete(keyId)
+    else model.limits.set(keyId, limit)
+    await database.sql.unsafe(
+      `update api_key set monthly_cap_micro_vnd = $2::text::bigint, limit_reset = $3 where key_id = $1::text::bigint`,
+      [String(keyId), model.limits.get(keyId)?.toString() ?? null, ['daily', 'weekly', 'monthly', null][random(4)]!],
     )
-    expect(seen, `round ${round}`).toEqual(model.place(requests))
   }
 
   async function extendRound(): Promise<void> {
@@ -125,12 +144,12 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     const calls: ModelSettlement[] = Array.from({ length: 1 + random(10) }, () => {
       const held = random(6) === 0 ? undefined : open.splice(random(open.length), 1)[0]
       const account = held?.[1].account ?? customers[random(customers.length)]!.accountId
-      return { account, call: held?.[0] ?? uuidv7(), cost: random(5) === 0 ? 0n : BigInt(random(5_000)) * 1_500n }
+      const key = held?.[1].key ?? customers.find(({ accountId }) => accountId === account)!.keyId
+      return { account, key, call: held?.[0] ?? uuidv7(), cost: random(5) === 0 ? 0n : BigInt(random(5_000)) * 1_500n }
     })
     if (finished.length > 0 && random(10) === 0) calls.push(finished[random(finished.length)]!)
-    const batch = calls.map(({ account, call, cost }) => {
+    const batch = calls.map(({ account, key, call, cost }) => {
       const owner = customers.find(({ accountId }) => accountId === account)!
-      const { key = owner.keyId } = model.holds.get(call) ?? {}
       return settlement(
         { ...owner, keyId: key },
         {
@@ -227,7 +246,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     if (abandoned.length === 0) return
     const { calls: settled } = await settleCalls(pool, abandoned)
     const answers = model.settle(
-      abandoned.map(({ callId: call, accountId: account }) => ({ call, account, cost: 0n })),
+      abandoned.map(({ callId: call, accountId: account, keyId: key }) => ({ call, account, key, cost: 0n })),
     )!
     expect(settled, `round ${round}`).toEqual(
       answers.map(({ charged, after }) => ({ chargedMicroVnd: charged, balanceAfterMicroVnd: after })),

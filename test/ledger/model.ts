@@ -16,9 +16,15 @@ export interface ModelExtension {
 
 export interface ModelSettlement {
   readonly account: number
+  readonly key: number
   readonly call: string
   readonly cost: bigint
 }
+
+/** What a key may spend, has spent, and holds for its calls in flight. */
+export type ModelLimit = Readonly<Record<'limit' | 'spent' | 'held', bigint>>
+
+export type ModelAnswer = 'refused' | ModelLimit | Readonly<Record<'held' | 'balance' | 'free', bigint | null>>
 
 export interface ModelWallet {
   balance: bigint
@@ -29,33 +35,47 @@ export interface ModelWallet {
 export class Model {
   readonly wallets = new Map<number, ModelWallet>()
   readonly revoked = new Set<number>()
+  /** The limits of keys that have one, and what all keys have spent. */
+  readonly limits = new Map<number, bigint>()
+  readonly spent = new Map<number, bigint>()
   readonly holds = new Map<string, { account: number; key: number; amount: bigint }>()
   readonly usage = new Map<string, { charged: bigint; after: bigint }>()
 
   /**
-   * Places holds. For each request, returns `refused` or three amounts: `held` is what the call now holds (null if the free
-   * money did not suffice); `balance` and `free` are the wallet's balance and free money before this hold (null if the call
-   * already had a hold).
+   * Places holds. For each request, returns `refused`, the limit that its key has used up, or three amounts: `held` is what the
+   * call now holds (null if the free money did not suffice); `balance` and `free` are the wallet's balance and the free money
+   * before this hold (null if the call already had a hold).
    */
-  place(requests: readonly ModelHold[]): ('refused' | Record<'held' | 'balance' | 'free', bigint | null>)[] {
-    const before = new Map([...this.wallets].map(([account, wallet]) => [account, { ...wallet }]))
-    const sums = new Map<number, bigint>()
+  place(requests: readonly ModelHold[]): ModelAnswer[] {
+    const wallets = new Map([...this.wallets].map(([account, wallet]) => [account, { ...wallet, sum: 0n, calls: 0 }]))
+    const keys = new Map(requests.map(({ key }) => [key, { ...this.#limitOf(key), sum: 0n, calls: 0 }]))
     return requests.map(({ account, key, call, want, wantMax }) => {
       if (this.revoked.has(key)) return 'refused'
       const had = this.holds.get(call)
       if (had !== undefined) return { held: had.amount, balance: null, free: null }
-      const { balance, held } = before.get(account)!
-      const first = !sums.has(account)
-      const target = max(want, min(wantMax, balance / 16n))
-      const free = balance - held - (sums.get(account) ?? 0n)
-      sums.set(account, (sums.get(account) ?? 0n) + target)
-      const amount = target <= free ? target : want <= free ? free : first && held === 0n ? balance : 0n
-      const answer = { held: amount === 0n ? null : amount, balance, free: max(free, 0n) }
+      let [least, most, rest] = [want, wantMax, null as bigint | null]
+      const given = keys.get(key)!
+      if (given.limit !== null) {
+        const { limit, spent, held } = given
+        const share = divide(given, { want, wantMax, whole: limit - spent - held, room: limit - spent - held })
+        if (share.amount <= 0n) return { limit, spent, held }
+        ;[least, most, rest] = [min(want, share.amount), share.amount, share.free]
+      }
+      const wallet = wallets.get(account)!
+      const { balance, held } = wallet
+      const { free, amount } = divide(wallet, { want: least, wantMax: most, whole: balance, room: balance - held })
+      const left = max(free, 0n)
+      const answer = { held: amount === 0n ? null : amount, balance, free: rest === null ? left : min(left, rest) }
       if (amount === 0n) return answer
       this.holds.set(call, { account, key, amount })
       this.wallets.get(account)!.held += amount
       return answer
     })
+  }
+
+  #limitOf(key: number): { limit: bigint | null; spent: bigint; held: bigint } {
+    const held = [...this.holds.values()].reduce((sum, hold) => (hold.key === key ? sum + hold.amount : sum), 0n)
+    return { limit: this.limits.get(key) ?? null, spent: this.spent.get(key) ?? 0n, held }
   }
 
   /**
@@ -85,9 +105,10 @@ export class Model {
       this.wallets.get(account)!.held -= this.holds.get(call)?.amount ?? 0n
       this.holds.delete(call)
     }
-    return calls.map(({ account, call, cost }) => {
+    return calls.map(({ account, key, call, cost }) => {
       const wallet = this.wallets.get(account)!
       const charged = cost < wallet.balance ? cost : wallet.balance
+      this.spent.set(key, (this.spent.get(key) ?? 0n) + charged)
       wallet.balance -= charged
       wallet.seq++
       const row = { charged, after: wallet.balance }
@@ -110,6 +131,22 @@ export class Model {
     wallet.balance += amount
     wallet.seq++
   }
+}
+
+/**
+ * Divides the money of a wallet, or what is left of a key's limit, among calls that come one after the other: each gets its
+ * target of up to a sixteenth of the `whole`, or the last of the `room`. `free` is what is left for the call.
+ */
+function divide(
+  given: { readonly held: bigint; sum: bigint; calls: number },
+  { want, wantMax, whole, room }: Readonly<Record<'want' | 'wantMax' | 'whole' | 'room', bigint>>,
+): { free: bigint; amount: bigint } {
+  const target = max(want, min(wantMax, whole / 16n))
+  const free = room - given.sum
+  const isAlone = given.calls === 0 && given.held === 0n
+  given.sum += target
+  given.calls++
+  return { free, amount: target <= free ? target : want <= free || isAlone ? max(free, 0n) : 0n }
 }
 
 function min(left: bigint, right: bigint): bigint {
