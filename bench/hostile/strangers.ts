@@ -43,12 +43,7 @@ function form(path: string, body: string): (origin: string) => HostileRequest {
 }
 
 function notification(service: string, body: string): () => HostileRequest {
-  const signature = 'x'.repeat(64)
-  const headers = {
-    ...JSON_TYPE,
-    'x-sepay-signature': `sha256=${signature}`,
-    'x-casso-signature': `t=1,v1=${signature}`,
-  }
+  const headers = { ...JSON_TYPE, 'x-casso-signature': `t=${Date.now()},v1=${'a'.repeat(128)}` }
   return () => ({ path: `/webhooks/bank/${service}`, headers, body: Buffer.from(body) })
 }
 
