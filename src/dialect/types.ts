@@ -40,8 +40,8 @@ export interface DialectFacts {
   readonly openEnvelope: (text: string) => JsonValue | null
 }
 
-/** Whether cache markers are removed from the request. Clients of the same format always keep theirs. */
-export function dropsMarks({ dialect, formatPath }: DialectFacts): boolean {
+/** Whether cache breakpoints are removed from the request. Clients of the same format always keep theirs. */
+export function dropsCacheBreakpoints({ dialect, formatPath }: DialectFacts): boolean {
   return formatPath === 'converted' && dialect.content.cacheControl === 'drop'
 }
 

@@ -33,7 +33,7 @@ const CHAT: Refusal[] = [
   ['assistant content null without calls', { messages: [user, { role: 'assistant', content: null }, user] }, { message: "Invalid value for 'content': expected a string, got null.", param: 'messages[1].content' }],
   ['content as an empty list', said([]), { message: "Invalid 'messages[0].content': empty array. Expected an array with minimum length 1, but got an empty array instead." }],
   ['a block of the other format', said([{ type: 'tool_result', tool_use_id: 'x' }]), { message: "Invalid value: 'tool_result'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'." }],
-  ['a cache mark', said([{ type: 'text', text: 'x', cache_control: {} }]), { message: "Unknown parameter: 'messages[0].content[0].cache_control'.", code: 'unknown_parameter' }],
+  ['a cache breakpoint', said([{ type: 'text', text: 'x', cache_control: {} }]), { message: "Unknown parameter: 'messages[0].content[0].cache_control'.", code: 'unknown_parameter' }],
   ['a field of the other format', { system: 'x' }, { message: "Unknown parameter: 'system'.", param: 'system' }],
   ['a tool of the other format', { tools: [{ name: 'a', input_schema: {} }] }, { message: "Missing required parameter: 'tools[0].type'." }],
   ['an empty list of tools', { tools: [] }, { message: "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead." }],

@@ -75,7 +75,7 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['a blank stop sequence', { stop_sequences: ['\n'] }, 'stop_sequences: each stop sequence must contain non-whitespace'],
   ['an empty system block', { system: [{ type: 'text', text: '' }] }, 'system: text content blocks must be non-empty'],
   ['a prefill that ends in a space', turns('x', 'The answer: '), 'messages: final assistant content cannot end with trailing whitespace'],
-  ['five cache marks', { system: Array(5).fill({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }) }, 'A maximum of 4 blocks with cache_control may be provided. Found 5.'],
+  ['five cache breakpoints', { system: Array(5).fill({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }) }, 'A maximum of 4 blocks with cache_control may be provided. Found 5.'],
   ['an image of an unknown type', said([image('image/bmp', PICTURES['image/png']!)]), "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"],
   ['an image of a different type', said([image('image/png', PICTURES['image/gif']!)]), 'messages.0.content.0.image.source.base64: The image was specified using the image/png media type, but the image appears to be a image/gif image'],
   ['an image that is not an image', said([image('image/png', Buffer.from('hello, this is text'))]), 'Could not process image'],

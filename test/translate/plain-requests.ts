@@ -89,7 +89,7 @@ class Maker {
   content(type: string, odd: readonly JsonValue[]): JsonValue {
     if (this.is(0.6)) return this.text()
     const part = () =>
-      this.object({ type, text: this.text() }, [{ type: 'text2' }, { text: 7 }, { annotations: [] }, MARK])
+      this.object({ type, text: this.text() }, [{ type: 'text2' }, { text: 7 }, { annotations: [] }, CACHE_BREAKPOINT])
     return this.value<JsonValue>(() => this.list(2, () => this.value<JsonValue>(part, odd)), [null, [], {}, 7])
   }
 
@@ -104,7 +104,7 @@ class Maker {
   }
 }
 
-const MARK: JsonObject = { cache_control: { type: 'ephemeral' } }
+const CACHE_BREAKPOINT: JsonObject = { cache_control: { type: 'ephemeral' } }
 const STRICTS = [true, false, null]
 
 function chatRequest(make: Maker): JsonObject {
@@ -126,7 +126,7 @@ function chatRequest(make: Maker): JsonObject {
     const parameters = make.value(() => make.pick(SCHEMAS), [{ $schema: 'x', type: 'object' }])
     const strict = make.is(0.2) ? { strict: make.pick(STRICTS) } : {}
     const fn = make.object({ name: make.name(), description: make.text(), parameters, ...strict }, [{ Name: 'x' }])
-    return make.object({ type: 'function', function: fn }, [MARK, { type: 'Function' }, { Function: {} }])
+    return make.object({ type: 'function', function: fn }, [CACHE_BREAKPOINT, { type: 'Function' }, { Function: {} }])
   }
   return { messages: make.list(5, message), ...(make.is(0.7) && { tools: make.tools(tool) }) }
 }
@@ -148,7 +148,7 @@ function messagesRequest(make: Maker): JsonObject {
   const message = () => {
     const role = make.value(() => make.pick(['user', 'assistant', 'user', 'assistant', 'system']), ['x'])
     const blocks = () =>
-      make.list(3, () => make.value<JsonValue>(() => make.object(block(), [MARK, { title: 'x' }]), media))
+      make.list(3, () => make.value<JsonValue>(() => make.object(block(), [CACHE_BREAKPOINT, { title: 'x' }]), media))
     const content = make.is(0.5) ? make.content('text', media) : blocks()
     return make.object({ role, content }, [{ output_config: { effort: 'low' } }, { Content: '' }, { tools: [{}] }])
   }
@@ -156,7 +156,7 @@ function messagesRequest(make: Maker): JsonObject {
     const schema = make.value(() => make.pick(SCHEMAS), [{ $schema: 'x', type: 'object' }])
     const strict = make.is(0.2) ? { strict: make.pick(STRICTS) } : {}
     const type = make.is(0.2) ? { type: 'custom' } : {}
-    const odd = [MARK, { Type: 'x' }, { defer_loading: true }, { type: 'Custom' }, { input_examples: [] }]
+    const odd = [CACHE_BREAKPOINT, { Type: 'x' }, { defer_loading: true }, { type: 'Custom' }, { input_examples: [] }]
     return make.object({ ...type, name: make.name(), description: make.text(), input_schema: schema, ...strict }, odd)
   }
   const system = make.is(0.7) ? { system: make.content('text', media) } : {}
@@ -196,7 +196,9 @@ function responsesRequest(make: Maker): JsonObject {
   const tool = () => {
     const parameters = make.value(() => make.pick(SCHEMAS), [{ $schema: 'x', type: 'object' }])
     const strict = make.is(0.5) ? { strict: make.pick(STRICTS) } : {}
-    return make.object({ type: 'function', name: make.name(), description: make.text(), parameters, ...strict }, [MARK])
+    return make.object({ type: 'function', name: make.name(), description: make.text(), parameters, ...strict }, [
+      CACHE_BREAKPOINT,
+    ])
   }
   const instructions = make.is(0.5) ? { instructions: make.text() } : {}
   const input = make.is(0.1) ? make.text() : make.list(5, item)

@@ -6,8 +6,8 @@ import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { withResults } from '../results.ts'
 import { replyFactsOf, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
-import { type Adapt, type DialectFacts, dropsMarks } from '../types.ts'
-import { withoutMarks } from './cache-marks.ts'
+import { type Adapt, type DialectFacts, dropsCacheBreakpoints } from '../types.ts'
+import { withoutCacheBreakpoints } from './cache-breakpoints.ts'
 import { messageFor, visitCalls, withToolNames } from './calls.ts'
 import { contentRules, withContent } from './content.ts'
 import { wantsUsage, withCap, withEndUser, withSampling, withStops, withUsage } from './fields.ts'
@@ -52,13 +52,13 @@ interface MessagePlan {
 function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction }: MessagePlan): JsonValue[] {
   const { turns, tools, reasoning } = facts.dialect
   const rules = contentRules(facts)
-  const drops = dropsMarks(facts)
+  const drops = dropsCacheBreakpoints(facts)
   const everyRole = drops || rules !== null
   const system = turns.systemRole === 'system' ? 'system' : 'developer'
   const each = mapList(given, (message, index) => {
     if (!everyRole && memberOf(message, 'role') === 'user') return message
     if (!isObject(message)) return message
-    let changed = drops ? withoutMarks(message) : message
+    let changed = drops ? withoutCacheBreakpoints(message) : message
     if (rules !== null) changed = withContent(changed, facts.place(index), rules)
     switch (message.role) {
       case 'assistant':

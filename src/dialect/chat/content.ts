@@ -30,7 +30,7 @@ export function withContent(message: JsonObject, place: string, { facts, media, 
   return withMember(message, 'content', isResult ? resultText(texts) : texts.join('\n\n'))
 }
 
-/** Returns the texts if every part is a text without a cache marker; otherwise null. */
+/** Returns the texts if every part is a text without a cache breakpoint; otherwise null. */
 function plainTexts(parts: readonly JsonValue[]): string[] | null {
   const texts = parts.map(part =>
     isObject(part) && part.type === 'text' && part.cache_control === undefined ? part.text : null,

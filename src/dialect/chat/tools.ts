@@ -5,8 +5,8 @@ import { withEach, withMember, withoutMembers } from '../copy.ts'
 import { qualifiesForStrictChat, toolSchema } from '../schemas.ts'
 import { REPLY_TOOL } from '../structure.ts'
 import { goesStrict, schemaFor } from '../tools.ts'
-import { type DialectFacts, dropsMarks } from '../types.ts'
-import { withoutMark } from './cache-marks.ts'
+import { type DialectFacts, dropsCacheBreakpoints } from '../types.ts'
+import { withoutCacheBreakpoint } from './cache-breakpoints.ts'
 
 export function withTools(body: JsonObject, choice: JsonValue | undefined, facts: DialectFacts): JsonObject {
   const { tools } = facts.dialect
@@ -16,7 +16,7 @@ export function withTools(body: JsonObject, choice: JsonValue | undefined, facts
 }
 
 function toolFor(given: JsonValue, facts: DialectFacts): JsonValue {
-  const tool = dropsMarks(facts) ? withoutMark(given) : given
+  const tool = dropsCacheBreakpoints(facts) ? withoutCacheBreakpoint(given) : given
   const fn = isObject(tool) ? objectOrNull(tool.function) : null
   if (!isObject(tool) || fn === null) return tool
   const schema = schemaFor(fn.parameters, facts)

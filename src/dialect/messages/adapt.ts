@@ -7,8 +7,8 @@ import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { replyFactsOf, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
-import { type Adapt, type DialectFacts, dropsMarks } from '../types.ts'
-import { withoutMarks } from './cache-marks.ts'
+import { type Adapt, type DialectFacts, dropsCacheBreakpoints } from '../types.ts'
+import { withoutCacheBreakpoints } from './cache-breakpoints.ts'
 import { contentFor, visitCalls, withToolNames } from './calls.ts'
 import { asksOfContent, withContent, withTitles } from './content.ts'
 import { capFor, withConfig, withEndUser, withReasoning, withSampling, withStops } from './fields.ts'
@@ -25,7 +25,7 @@ export const adaptMessages: Adapt = (given, facts) => {
   const cap = capFor(given, facts)
   const { reasoning, choice, structure } = planMessages(given, facts, cap ?? 0)
   let body = cap === null ? given : withMember(given, 'max_tokens', cap)
-  if (dropsMarks(facts)) body = withoutMarks(body)
+  if (dropsCacheBreakpoints(facts)) body = withoutCacheBreakpoints(body)
   if (Array.isArray(body.messages)) {
     const rewriter = rewriterFor(found, dialect.tools.callId)
     body = withMember(body, 'messages', messagesFor(body.messages, facts, rewriter))

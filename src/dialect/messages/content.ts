@@ -38,7 +38,7 @@ export function withTitles(content: JsonValue | undefined): JsonValue | undefine
   return blocks.toSpliced(at + 1, 0, { type: 'text', text: textOrNull(document.title) ?? 'document.pdf' })
 }
 
-/** Returns the blocks' texts if all blocks are text blocks without cache markers; otherwise null. */
+/** Returns the blocks' texts if all blocks are text blocks without cache breakpoints; otherwise null. */
 function plainTexts(blocks: readonly JsonValue[]): string[] | null {
   const texts = blocks.map(block =>
     isObject(block) && block.type === 'text' && block.cache_control === undefined ? block.text : null,

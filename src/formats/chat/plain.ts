@@ -5,7 +5,7 @@
 
 import {
   ANYTHING,
-  CACHE_MARK,
+  CACHE_BREAKPOINT,
   ID,
   NAME,
   NOTE_INDEX,
@@ -19,7 +19,11 @@ import { Shape } from '../../lib/json-shape.ts'
 const FUNCTION_TYPE = new Shape({ words: ['function'] })
 
 const part = new Shape({
-  members: { type: new Shape({ words: ['text'], note: NOTE_INDEX.types }), text: TEXT, cache_control: CACHE_MARK },
+  members: {
+    type: new Shape({ words: ['text'], note: NOTE_INDEX.types }),
+    text: TEXT,
+    cache_control: CACHE_BREAKPOINT,
+  },
 })
 const call = new Shape({
   members: { id: ID, type: FUNCTION_TYPE, function: new Shape({ members: { name: NAME, arguments: TEXT } }) },

@@ -7,7 +7,7 @@ import type { Dialect } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 /**
- * Writes content. A lone text part without a cache mark becomes a plain string, which most upstreams handle best. Throws
+ * Writes content. A lone text part without a cache breakpoint becomes a plain string, which most upstreams handle best. Throws
  * GatewayError `invalid_request` for a document given by URL.
  */
 export function writeContent(parts: readonly ResultContent[], dialect: Dialect): JsonValue {
@@ -32,7 +32,7 @@ function writePart(part: ResultContent, dialect: Dialect): JsonObject {
     case 'text':
       return textPart(part)
     case 'image':
-      return { type: 'image_url', image_url: { url: imageUrl(part.source), ...detail(part) }, ...mark(part) }
+      return { type: 'image_url', image_url: { url: imageUrl(part.source), ...detail(part) }, ...breakpoint(part) }
     case 'document':
       return {
         type: 'file',
@@ -42,7 +42,7 @@ function writePart(part: ResultContent, dialect: Dialect): JsonObject {
 }
 
 export function textPart(part: TextPart): JsonObject {
-  return { type: 'text', text: part.text, ...mark(part) }
+  return { type: 'text', text: part.text, ...breakpoint(part) }
 }
 
 /**
@@ -60,6 +60,6 @@ function detail({ detail }: ImagePart): JsonObject {
   return detail === undefined || detail === 'original' ? {} : { detail }
 }
 
-function mark({ cacheControl }: TextPart | ImagePart): JsonObject {
+function breakpoint({ cacheControl }: TextPart | ImagePart): JsonObject {
   return cacheControl === undefined ? {} : { cache_control: cacheControl }
 }

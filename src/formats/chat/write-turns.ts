@@ -65,8 +65,8 @@ function writeTurn(turn: PairedTurn, writing: Writing): Placed[] {
 function writeSystem(parts: readonly TextPart[]): JsonObject[] {
   const texts = parts.filter(part => part.text.trim() !== '')
   if (texts.length === 0) return []
-  const isMarked = texts.some(part => part.cacheControl !== undefined)
-  return [{ role: 'system', content: isMarked ? texts.map(textPart) : texts.map(part => part.text).join('\n\n') }]
+  const hasBreakpoint = texts.some(part => part.cacheControl !== undefined)
+  return [{ role: 'system', content: hasBreakpoint ? texts.map(textPart) : texts.map(part => part.text).join('\n\n') }]
 }
 
 /** Writes each result as a message of its own; everything else in the turn follows as a single user message. */

@@ -2,7 +2,7 @@
 
 import {
   ANYTHING,
-  CACHE_MARK,
+  CACHE_BREAKPOINT,
   ID,
   NAME,
   NOTE_INDEX,
@@ -13,7 +13,9 @@ import {
 } from '../../conversation/plain.ts'
 import { Shape } from '../../lib/json-shape.ts'
 
-const text = new Shape({ members: { type: new Shape({ words: ['text'] }), text: TEXT, cache_control: CACHE_MARK } })
+const text = new Shape({
+  members: { type: new Shape({ words: ['text'] }), text: TEXT, cache_control: CACHE_BREAKPOINT },
+})
 const texts = new Shape({ text: true, each: text })
 /**
  * Types of content blocks that count as plain. A thinking block must have a signature. Signatures and redacted thinking must be
@@ -35,7 +37,7 @@ const block = new Shape({
     tool_use_id: ID,
     content: texts,
     is_error: ANYTHING,
-    cache_control: CACHE_MARK,
+    cache_control: CACHE_BREAKPOINT,
   },
   required: 'signature',
 })
@@ -50,7 +52,7 @@ const tool = new Shape({
     description: TEXT,
     input_schema: ANYTHING,
     strict: STRICT,
-    cache_control: CACHE_MARK,
+    cache_control: CACHE_BREAKPOINT,
   },
   needs: ['input_schema'],
 })

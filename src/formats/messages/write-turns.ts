@@ -16,7 +16,7 @@ import type {
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export interface WrittenTurns {
-  /** The instructions: '' if there are none, a list of blocks if some have a cache marker, otherwise a string. */
+  /** The instructions: '' if there are none, a list of blocks if some have a cache breakpoint, otherwise a string. */
   readonly system: string | JsonValue[]
   readonly messages: JsonObject[]
   /** For each message, the path of its source in the client's body. */
@@ -58,8 +58,8 @@ export function writeTurns(turns: readonly PairedTurn[]): WrittenTurns {
 }
 
 function systemOf(parts: readonly TextPart[]): string | JsonValue[] {
-  const isMarked = parts.some(part => part.cacheControl !== undefined)
-  return isMarked ? parts.map(textBlock) : parts.map(part => part.text).join('\n')
+  const hasBreakpoint = parts.some(part => part.cacheControl !== undefined)
+  return hasBreakpoint ? parts.map(textBlock) : parts.map(part => part.text).join('\n')
 }
 
 /** Returns the content of a turn; null if it is empty. */
@@ -116,21 +116,21 @@ function writeReasoning({ texts, seal }: ReasoningPart): JsonObject[] {
 }
 
 function textBlock(part: TextPart): JsonObject {
-  return { type: 'text', text: part.text, ...mark(part) }
+  return { type: 'text', text: part.text, ...breakpoint(part) }
 }
 
 function writeImage(part: ImagePart): JsonObject {
   const { source } = part
   const written =
     source.type === 'url' ? { ...source } : { type: 'base64', media_type: source.mediaType, data: source.data }
-  return { type: 'image', source: written, ...mark(part) }
+  return { type: 'image', source: written, ...breakpoint(part) }
 }
 
 function writeDocument(part: DocumentPart): JsonObject {
   const { source, title } = part
   const written =
     source.type === 'url' ? { ...source } : { type: 'base64', media_type: source.mediaType, data: source.data }
-  return { type: 'document', source: written, title: title === '' ? 'document.pdf' : title, ...mark(part) }
+  return { type: 'document', source: written, title: title === '' ? 'document.pdf' : title, ...breakpoint(part) }
 }
 
 function writeCall(part: CallPart, ids: UpstreamIds): JsonObject {
@@ -148,11 +148,11 @@ function writeResult(part: ResultPart, turn: PairedTurn, ids: UpstreamIds): Json
     ...(only !== undefined && { content }),
     // The API refuses an error without content.
     ...(part.isError && { ...(only === undefined && { content: 'Error' }), is_error: true }),
-    ...mark(part),
+    ...breakpoint(part),
   }
 }
 
-function mark({ cacheControl }: { readonly cacheControl?: JsonObject }): JsonObject {
+function breakpoint({ cacheControl }: { readonly cacheControl?: JsonObject }): JsonObject {
   return cacheControl === undefined ? {} : { cache_control: cacheControl }
 }
 

@@ -32,7 +32,7 @@ export function checkMessagesRequest(body: JsonObject, facts: ModelFacts): void 
   checkThinking(body, facts)
   checkOutputConfig(body.output_config, facts)
   checkTurns(body, facts)
-  checkCacheMarks(body)
+  checkCacheBreakpoints(body)
 }
 
 /** Refuses `thread`, so that clients repeat the call with the whole history, as they do wherever threads are unsupported. */
@@ -207,13 +207,13 @@ function checkClosed(schema: Json | undefined, depth: number): void {
     for (const inner of listOf(schema[part])) checkClosed(inner, depth + 1)
 }
 
-function checkCacheMarks(body: JsonObject): void {
-  let marks = isObject(body.cache_control) ? 1 : 0
+function checkCacheBreakpoints(body: JsonObject): void {
+  let breakpoints = isObject(body.cache_control) ? 1 : 0
   const visit = (block: Json) => {
     if (!isObject(block)) return
-    if (isObject(block.cache_control)) marks += 1
+    if (isObject(block.cache_control)) breakpoints += 1
     for (const inner of listOf(block.content)) visit(inner)
   }
   for (const list of [body.system, body.tools, body.messages]) for (const block of listOf(list)) visit(block)
-  if (marks > 4) throw invalid(`A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`)
+  if (breakpoints > 4) throw invalid(`A maximum of 4 blocks with cache_control may be provided. Found ${breakpoints}.`)
 }

@@ -64,7 +64,7 @@ export const CHAT_CASES: Record<string, object> = {
     ],
   },
   'instructions only': { max_tokens: 10, messages: [{ role: 'system', content: 'first' }, { role: 'system', content: 'second' }] },
-  'cache marks': {
+  'cache breakpoints': {
     max_tokens: 10,
     messages: [
       { role: 'system', content: [{ ...text('long'), cache_control: { type: 'ephemeral' } }] },

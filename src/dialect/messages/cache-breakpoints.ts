@@ -1,15 +1,15 @@
-/** Removes cache markers that a client of another format has set. */
+/** Removes cache breakpoints that a client of another format has set. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withEach, withMember, withoutMembers } from '../copy.ts'
 
-const MARK = ['cache_control']
+const CACHE_CONTROL = ['cache_control']
 
-/** Removes cache markers, and joins texts that were separate only because of them. */
-export function withoutMarks(body: JsonObject): JsonObject {
+/** Removes cache breakpoints, and joins texts that were separate only because of them. */
+export function withoutCacheBreakpoints(body: JsonObject): JsonObject {
   let changed = body
   if (Array.isArray(body.system)) changed = withMember(changed, 'system', bareContent(body.system, { joins: true }))
-  changed = withEach(changed, 'tools', withoutMark)
+  changed = withEach(changed, 'tools', withoutCacheBreakpoint)
   return withEach(changed, 'messages', message =>
     isObject(message) && Array.isArray(message.content)
       ? withMember(message, 'content', bareContent(message.content))
@@ -17,8 +17,8 @@ export function withoutMarks(body: JsonObject): JsonObject {
   )
 }
 
-function withoutMark(value: JsonValue): JsonValue {
-  return isObject(value) ? withoutMembers(value, MARK) : value
+function withoutCacheBreakpoint(value: JsonValue): JsonValue {
+  return isObject(value) ? withoutMembers(value, CACHE_CONTROL) : value
 }
 
 function bareContent(content: readonly JsonValue[], { joins = false } = {}): JsonValue {
@@ -29,6 +29,6 @@ function bareContent(content: readonly JsonValue[], { joins = false } = {}): Jso
 }
 
 function bareBlock(block: JsonValue): JsonValue {
-  const bare = withoutMark(block)
+  const bare = withoutCacheBreakpoint(block)
   return isObject(bare) && Array.isArray(bare.content) ? withMember(bare, 'content', bareContent(bare.content)) : bare
 }
