@@ -43,7 +43,7 @@ function grammarNote(format: JsonObject | null): string | null {
  * Returns the input for a free-form tool: the single string among a call's arguments. Some models rename that parameter, and
  * some write the text without any JSON around it.
  */
-export function freeText(json: string): string {
+export function freeformText(json: string): string {
   const value = parseJson(json)
   if (typeof value === 'string') return value
   if (!isObject(value)) return json

@@ -1,7 +1,7 @@
 /** Writes the tool calls of a chat reply in the form that the client's tools have: function, custom, or legacy function. */
 
 import type { DeltaFrame } from '../../conversation/delta-frame.ts'
-import { freeText } from '../../conversation/freeform.ts'
+import { freeformText } from '../../conversation/freeform.ts'
 import type { PartStart } from '../../conversation/reply.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChunkWriter } from './write-chunks.ts'
@@ -36,7 +36,7 @@ function functionCall({ id, name, arguments: json }: WholeCall): JsonObject {
 }
 
 function customCall({ id, name, arguments: json }: WholeCall): JsonObject {
-  return { id, type: 'custom', custom: { name, input: freeText(json) } }
+  return { id, type: 'custom', custom: { name, input: freeformText(json) } }
 }
 
 /** Writes the chunks of a stream's calls, one call after another. */

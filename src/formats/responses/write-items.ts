@@ -4,7 +4,7 @@ import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
 import type { Seal } from '../../conversation/envelope.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
-import { freeText } from '../../conversation/freeform.ts'
+import { freeformText } from '../../conversation/freeform.ts'
 import type { PartStart } from '../../conversation/reply.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ClientTool, ResponsesEcho } from './echo.ts'
@@ -91,7 +91,7 @@ export function callItem(id: string, call: ClientCall, json: string | null): Jso
         type: 'custom_tool_call',
         ...state,
         call_id,
-        input: json === null ? '' : freeText(json),
+        input: json === null ? '' : freeformText(json),
         name,
         ...namespace,
       }
