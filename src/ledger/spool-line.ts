@@ -13,8 +13,8 @@ import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 const ENDPOINTS: ReadonlySet<unknown> = new Set(Object.values(ENDPOINT_FACTS).map(({ code }) => code))
 
-/** Longest line that is read, in bytes: three times as long as a settlement with the longest names. */
-export const LINE_BYTES_MAX = 8_192
+/** Longest line that is read, in bytes: longer than a settlement with the longest names and the most attempts. */
+export const LINE_BYTES_MAX = 32_768
 
 export type SpoolLine =
   | { readonly kind: 'done'; readonly callId: string }

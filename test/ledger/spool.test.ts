@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ATTEMPTS_MAX, checkSettlement, NAME_CHARACTERS_MAX } from '../../src/ledger/check.ts'
 import type { LedgerEvent } from '../../src/ledger/options.ts'
 import { Spool } from '../../src/ledger/spool.ts'
 import { readLine, writeSettlement } from '../../src/ledger/spool-line.ts'
@@ -69,6 +70,30 @@ test('a line of a version that did not know the operator’s costs is valid, too
   }
   const changed = writeSettlement(lines[2] as typeof plain, DATABASE).replace('"9"', '"8"')
   expect(readLine(Buffer.from(changed.trimEnd()), DATABASE)).toEqual({ kind: 'damaged', reason: 'checksum' })
+})
+
+test('the longest settlement that the ledger accepts is read back', () => {
+  const label = '"'.repeat(100)
+  const longest = settlement(customer, {
+    entryId: 'ệ'.repeat(NAME_CHARACTERS_MAX),
+    requestedName: '\u0001'.repeat(NAME_CHARACTERS_MAX),
+    attempts: Array.from({ length: ATTEMPTS_MAX }, () => {
+      return {
+        credential: label,
+        model: label,
+        startedMs: 2 ** 31 - 1,
+        endedMs: 2 ** 31 - 1,
+        outcome: label,
+        status: 999,
+      }
+    }),
+    errorCode: label,
+    requestId: '"'.repeat(128),
+    tag: 'a'.repeat(64),
+  })
+  checkSettlement(longest)
+  const text = writeSettlement(longest, DATABASE)
+  expect(readLine(Buffer.from(text.trimEnd()), DATABASE)).toMatchObject({ kind: 'settlement', settlement: longest })
 })
 
 test('a line is in the file once it is flushed, without waiting for more lines', () => {
