@@ -20,6 +20,22 @@ export function retryAfterSeconds(headers: Headers, nowMs: number): number | nul
   return Number.isNaN(date) ? null : bounded((date - nowMs) / 1_000)
 }
 
+const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+const DURATION = /(\d{1,9}(?:\.\d{1,9})?) ?(ms|s|m|h)/g
+/** `try again in 6m0s`, `Please retry after 28 seconds`. */
+const WAIT = /\b(?:try again|retry) (?:in|after) ((?:\d{1,9}(?:\.\d{1,9})? ?(?:ms|s|m|h)[a-z]* ?){1,3})/i
+
+/**
+ * Returns the wait that an error's text asks for, in whole seconds, rounded up and at most 3,600; null if it asks for none.
+ * Streams and replies with status 200 have no header to say so (OpenAI's Responses API, read 2026-11).
+ */
+export function waitInText(text: string): number | null {
+  const wait = WAIT.exec(text)?.[1]
+  if (wait === undefined) return null
+  const parts = [...wait.toLowerCase().matchAll(DURATION)]
+  return bounded(parts.reduce((sum, [, count, unit]) => sum + Number(count) * MILLISECONDS[unit!]!, 0) / 1_000)
+}
+
 function single(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : value?.[0]
 }

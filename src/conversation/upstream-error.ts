@@ -4,7 +4,7 @@ import { type ErrorCode, GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { type ErrorBody, type ErrorPlaces, readErrorText, readErrorValue } from './error-body.ts'
 import { maskSecrets } from './mask.ts'
-import { retryAfterSeconds } from './retry-after.ts'
+import { retryAfterSeconds, waitInText } from './retry-after.ts'
 
 export type UpstreamErrorKind =
   /** The upstream refused the client's request; the client may see the status and the text. */
@@ -243,9 +243,13 @@ function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): Up
     ...(shown || NOT_SHOWN),
     kind,
     status,
-    retryAfterSeconds: wait,
+    retryAfterSeconds: wait ?? (asksToWait(kind) ? waitInText(body.message) : null),
     label: [body.type, body.code].filter(word => /^[a-z0-9_.-]{1,40}$/.test(word)).join(' '),
   }
+}
+
+function asksToWait(kind: UpstreamErrorKind): boolean {
+  return kind === 'rate_limited' || kind === 'overloaded'
 }
 
 /**

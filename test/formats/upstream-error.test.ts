@@ -198,6 +198,31 @@ describe('retry-after', () => {
   })
 })
 
+describe('a wait that only the text asks for', () => {
+  test.each<[string, number | null]>([
+    ['Rate limit reached for gpt-5.5. Please try again in 2s.', 2],
+    ['Please try again in 300ms. Visit https://example.com/limits', 1],
+    ['Please try again in 6m0s.', 360],
+    ['Please try again in 1h2m3.5s.', 3_600],
+    ['Please retry after 28 seconds.', 28],
+    ['Please retry in 36.49s.', 37],
+    ['Try again in 2 minutes', 120],
+    ['Please try again in a moment.', null],
+    ['Please try again in 5 parsecs.', null],
+    ['You sent 5s of audio.', null],
+  ])('%s: %j seconds', (message, seconds) => {
+    const error = { code: 'rate_limit_exceeded', message }
+    expect(failure(429, { error }).retryAfterSeconds).toBe(seconds)
+    expect(gatewayErrorOf(readFailedError(error)).details.retryAfterSeconds).toBe(seconds ?? undefined)
+  })
+
+  test('counts for nothing beside a header, or if the error is no limit', () => {
+    const error = { code: 'rate_limit_exceeded', message: 'Please try again in 2s.' }
+    expect(failure(429, { error }, { 'retry-after': '7' }).retryAfterSeconds).toBe(7)
+    expect(failure(400, { error: { message: 'Please try again in 2s.' } }).retryAfterSeconds).toBeNull()
+  })
+})
+
 test('masks a credential that crosses the point where long text is truncated', async () => {
   const { maskSecrets } = await import('../../src/conversation/mask.ts')
   const secret = `xai${'Q'.repeat(40)}`
