@@ -27,8 +27,10 @@ export const FIGURES = `sum(calls)::text as calls, sum(errors)::text as errors, 
   sum(upstream_cost_micro_vnd)::text as cost, sum(upstream_cost_calls)::text as known`
 const MODEL_DAYS = `select to_char(day, 'YYYY-MM-DD') as day, entry_id as series, ${FIGURES} from ${ENTRY_DAYS}
   group by 1, 2 order by 1, 2`
-const CUSTOMERS = `select account_id::text as series, ${FIGURES} from ${ACCOUNT_DAYS} group by 1`
-const UPSTREAMS = `select upstream_id as series, ${FIGURES} from ${UPSTREAM_DAYS} group by 1`
+const STATEMENTS = {
+  customer: `select account_id::text as series, ${FIGURES} from ${ACCOUNT_DAYS} group by 1`,
+  upstream: `select upstream_id as series, ${FIGURES} from ${UPSTREAM_DAYS} group by 1`,
+}
 
 /** What one model earned and cost on one day; `series` is the entry id. */
 export interface ModelDay extends BusinessFigure {
@@ -56,7 +58,7 @@ export async function readBusiness(
   if (by === 'day') return sumByDay(await readModelDays(sql, range))
   if (by === 'model') return sumBy(await readModelDays(sql, range), ({ series }) => series)
   checkRange(range)
-  const rows = await sql.unsafe(by === 'customer' ? CUSTOMERS : UPSTREAMS, [range.from, range.to])
+  const rows = await sql.unsafe(STATEMENTS[by], [range.from, range.to])
   return rows.map(toFigure).toSorted(byRevenue)
 }
 
