@@ -368,6 +368,26 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  test('without JavaScript pages offer nothing that needs it', async () => {
+    const { cookies } = await context.storageState()
+    const plain = await openContext(browser, { baseURL: running.url, javaScriptEnabled: false })
+    await plain.addCookies(cookies)
+    const silent = await plain.newPage()
+    await silent.goto('/reference')
+    await silent.getByText('"max_tokens"').first().waitFor()
+    expect(await silent.getByRole('button', { name: 'Send' }).count()).toBe(0)
+    expect(await silent.getByLabel('API key').isVisible()).toBe(false)
+    await silent.goto('/topup')
+    await silent.getByRole('button', { name: '50.000 ₫', exact: true }).click()
+    await silent.getByText('Waiting for your transfer.').waitFor()
+    expect(await silent.getByText('This page updates by itself.').isVisible()).toBe(false)
+    expect(await silent.getByRole('button', { name: /^Copy/ }).count()).toBe(0)
+    await silent.getByRole('link', { name: 'See whether it has arrived' }).click()
+    await silent.getByRole('button', { name: 'Cancel this order' }).click()
+    await silent.getByText('Cancelled').first().waitFor()
+    await plain.close()
+  })
+
   test('without JavaScript the playground says so and points to the quick start', async () => {
     const { cookies } = await context.storageState()
     const plain = await openContext(browser, { baseURL: running.url, javaScriptEnabled: false })

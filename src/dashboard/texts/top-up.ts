@@ -54,10 +54,9 @@ export const TOP_UP_TEXTS = {
     vi: 'Giữ nguyên nội dung này để chúng tôi nhận ra khoản chuyển của bạn.',
     en: 'Keep this memo unchanged: it tells us that the money is yours.',
   },
-  'topup.waiting': {
-    vi: 'Đang chờ tiền đến. Trang này tự cập nhật.',
-    en: 'Waiting for your transfer. This page updates by itself.',
-  },
+  'topup.waiting': { vi: 'Đang chờ tiền đến.', en: 'Waiting for your transfer.' },
+  'topup.waiting.live': { vi: 'Trang này tự cập nhật.', en: 'This page updates by itself.' },
+  'topup.waiting.look': { vi: 'Xem tiền đã đến chưa', en: 'See whether it has arrived' },
   'topup.expires': { vi: 'Hiệu lực đến {time}', en: 'Valid until {time}' },
   'topup.arrived': { vi: 'Đã nhận {amount}', en: '{amount} received' },
   'topup.arrived.text': { vi: 'Số dư của bạn giờ là {balance}.', en: 'Your balance is now {balance}.' },
