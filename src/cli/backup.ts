@@ -33,13 +33,9 @@ const restore: Action = async (foundation, command) => {
   const audit = await auditAll(foundation, command)
   const missing = await secretsMissing(foundation)
   return {
-    data: { rows, audit: audit.data, secrets_missing: missing },
-    text: [
-      `${total(rows)} rows restored.`,
-      audit.text,
-      ...(missing ? ['Keys need secrets that are not configured; `secrets status` names them.'] : []),
-    ].join('\n'),
-    failed: audit.failed === true || missing,
+    data: { rows, audit: audit.data, secrets_missing: missing !== null },
+    text: [`${total(rows)} rows restored.`, audit.text, ...(missing === null ? [] : [missing])].join('\n'),
+    failed: audit.failed === true || missing !== null,
   }
 }
 

@@ -37,10 +37,10 @@ const MEANING: Readonly<Record<SecretUse['state'], string>> = {
   wrong: 'WRONG SECRET: a key stored under it cannot be decrypted',
 }
 
-function describe(variable: string, uses: readonly SecretUse[]): readonly string[] {
+function describe(variable: string, users: string, uses: readonly SecretUse[]): readonly string[] {
   return uses.map(({ id, state, keys }) => {
     const removable = state === 'readable' && keys === 0 ? '; may be removed' : ''
-    return `${variable} ${id}: ${MEANING[state]}, ${keys} active keys, authenticators and webhooks${removable}`
+    return `${variable} ${id}: ${MEANING[state]}, ${keys} ${users}${removable}`
   })
 }
 
@@ -50,7 +50,10 @@ async function report({ sql, secrets }: Foundation) {
   for (const [id, count] of await countSealedWebhookSecrets(sql)) sealed.set(id, (sealed.get(id) ?? 0) + count)
   const peppers = useOf(secrets.peppers, { inUse: inUse.peppers, wrong: inUse.wrong.peppers })
   const encryption = useOf(secrets.encryption, { inUse: sealed, wrong: inUse.wrong.encryption })
-  const lines = [...describe('KEY_PEPPERS', peppers), ...describe('KEY_ENCRYPTION_KEYS', encryption)]
+  const lines = [
+    ...describe('KEY_PEPPERS', 'active keys', peppers),
+    ...describe('KEY_ENCRYPTION_KEYS', 'active keys, authenticators and webhooks', encryption),
+  ]
   if (inUse.withoutCopy > 0) {
     lines.push(
       `${inUse.withoutCopy} active keys have no encrypted copy: keep their pepper until their owners replace them.`,
@@ -61,9 +64,11 @@ async function report({ sql, secrets }: Foundation) {
   return { data, lines, missing }
 }
 
-/** Whether a secret that active API keys need is missing or wrong, so that these keys do not work. */
-export async function secretsMissing(foundation: Foundation): Promise<boolean> {
-  return (await report(foundation)).missing
+/** What is missing if active API keys need a secret that is not configured or wrong; null if all work. */
+export async function secretsMissing(foundation: Foundation): Promise<string | null> {
+  const { lines, missing } = await report(foundation)
+  const advice = 'Set KEY_PEPPERS and KEY_ENCRYPTION_KEYS to the values of the gateways that the keys come from:'
+  return missing ? [advice, ...lines].join('\n') : null
 }
 
 const secretsStatus: Action = async foundation => {
