@@ -334,7 +334,7 @@ async function sweepDead(parts: Parts): Promise<void> {
 
 async function free(parts: Parts, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return
-  await parts.settling.replay(settlements)
+  await parts.settling.free(settlements)
   parts.metrics.holdsSwept += settlements.length
   report(parts, 'holds_swept', `freed ${settlements.length} holds of calls that never ended`)
 }

@@ -85,6 +85,8 @@ export class Settling {
   readonly #pending = new Map<string, Pending>()
   readonly #batcher: Batcher<Pending>
   readonly #locked: LockedWallets<Pending, number>
+  /** Calls whose row Postgres has rejected. At most `settlementsMax`. */
+  readonly #rejected = new Set<string>()
   #failures = 0
   #spooledOnly = 0
   #stopped = false
@@ -122,6 +124,16 @@ export class Settling {
     }
     await Promise.all(answers)
     await this.#takeBack()
+  }
+
+  /**
+   * Frees the holds of calls that nobody will settle, given settlements that charge nothing. A call whose row Postgres has
+   * rejected gets no row for it: its settlement stays in the spool, and is sent again at the next start.
+   */
+  async free(settlements: readonly Settlement[]): Promise<void> {
+    const rejected = settlements.filter(({ callId }) => this.#rejected.has(callId))
+    if (rejected.length > 0) await releaseHolds(this.#options.pool, rejected)
+    await this.replay(settlements.filter(({ callId }) => !this.#rejected.has(callId)))
   }
 
   /** Replays settlements from a spool and counts them. */
@@ -256,13 +268,15 @@ export class Settling {
 
   /**
    * Ends a settlement. `call` is null if Postgres has rejected the settlement, which then stays in the spool. The ledger no
-   * longer counts its call as open, so the periodic clean-up (`sweep` in ledger.ts) frees the hold.
+   * longer counts its call as open, so the periodic clean-up (`sweep` in ledger.ts) frees the hold. If the settlement disagrees
+   * with the hold, that also writes the call's row, so that the settlement can never charge anybody.
    */
   #finish(pending: Pending, call: SettledCall | null, cause?: unknown): void {
     const { callId, accountId } = pending.settlement
     this.#pending.delete(callId)
     this.#options.onSettled(callId)
     if (call === null) {
+      if (cause !== DISAGREES && this.#rejected.size < this.#options.limits.settlementsMax) this.#rejected.add(callId)
       const message = `Postgres rejected settlement ${callId} of account ${accountId}; it stays in the spool`
       this.#options.report({ level: 'error', code: 'settlement_refused', message, cause })
       pending.resolve(SPOOLED)

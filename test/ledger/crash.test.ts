@@ -15,6 +15,7 @@ import {
   patient,
   settlement,
   startLedger,
+  type TestLedger,
   usageOf,
   walletOf,
 } from './world.ts'
@@ -249,6 +250,39 @@ test('the hold of a call with an impossible settlement is freed', async () => {
     { call_id: request.callId, status: 599, charged_micro_vnd: '0' },
   ])
   await ledger.close()
+})
+
+test('a charge that Postgres rejects frees its hold, and is made after a restart once Postgres accepts it', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const spoolDir = newFolder()
+  const start = () =>
+    startLedger(database.url, { name: 'rejected', spoolDir, limits: { sweepMs: 10, orphanMs: 0, spoolRetentionMs: 0 } })
+  const sweepOf = async (ledger: TestLedger) => {
+    await eventually(
+      async () => walletOf(database.sql, customer),
+      ({ held }) => held === 0n,
+    )
+    expect(ledger.events.map(event => event.code)).toContain('settlement_refused')
+    await ledger.close()
+  }
+  await database.sql.unsafe(`create function reject() returns trigger language plpgsql as
+    'begin raise exception using errcode = ''22023''; end'`)
+  await database.sql.unsafe(`create trigger reject before insert on usage for each row
+    when (new.account_id = ${customer.accountId} and new.cost_micro_vnd > 0) execute function reject()`)
+  const first = await start()
+  const request = holdRequest(customer)
+  await first.admit(request, patient)
+  const refused = await first.settle(settlement(customer, { callId: request.callId }))
+  expect(refused).toMatchObject({ outcome: 'spooled' })
+  await sweepOf(first)
+  // A restart alone does not help.
+  await sweepOf(await start())
+  await database.sql.unsafe('drop trigger reject on usage')
+  await (await start()).close()
+  expect(await usageOf(database.sql, customer)).toMatchObject([
+    { call_id: request.callId, status: 200, charged_micro_vnd: String(CALL_MICRO_VND) },
+  ])
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 9n * CALL_MICRO_VND, held: 0n })
 })
 
 test('two processes of one name on one spool cannot run together', async () => {
