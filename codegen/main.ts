@@ -1,4 +1,4 @@
-/** The catalogue's command line: `node codegen/main.ts <verb>`. Exit status 1 means that there is an error to fix. */
+/** The catalogue's command line: `node codegen/main.ts <command>`. Exit status 1 means that there is an error to fix. */
 
 import { enableCompileCache } from 'node:module'
 import { isMainThread } from 'node:worker_threads'

@@ -1,24 +1,24 @@
-/** Dispatches the subcommands (verbs) of the catalogue CLI. */
+/** Dispatches the commands of the catalogue's command line. */
 
 import { join } from 'node:path'
 import { UsageError } from './findings.ts'
 import type { Output } from './output.ts'
 import type { Project } from './project.ts'
 
-type Verb = (project: Project, args: readonly string[], output: Output) => Promise<number>
+type Command = (project: Project, args: readonly string[], output: Output) => Promise<number>
 
-/** Verbs are loaded on demand, because most need only part of the program. */
-const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
-  generate: async () => (await import('./verbs/generate.ts')).generate,
-  check: async () => (await import('./verbs/generate.ts')).check,
-  digest: async () => (await import('./verbs/digest.ts')).digest,
-  list: async () => (await import('./verbs/list.ts')).list,
-  add: async () => (await import('./verbs/add.ts')).add,
-  'migrate-words': async () => (await import('./verbs/migrate-words.ts')).migrateWords,
-  'price-diff': async () => (await import('./verbs/price-diff.ts')).priceDiff,
-  diff: async () => (await import('./verbs/price-diff.ts')).priceDiff,
-  'upstream-check': async () => (await import('./verbs/upstream-check.ts')).upstreamCheck,
-  margin: async () => (await import('./verbs/margin.ts')).margin,
+/** Commands are loaded on demand, because most need only part of the program. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  generate: async () => (await import('./commands/generate.ts')).generate,
+  check: async () => (await import('./commands/generate.ts')).check,
+  digest: async () => (await import('./commands/digest.ts')).digest,
+  list: async () => (await import('./commands/list.ts')).list,
+  add: async () => (await import('./commands/add.ts')).add,
+  'migrate-words': async () => (await import('./commands/migrate-words.ts')).migrateWords,
+  'price-diff': async () => (await import('./commands/price-diff.ts')).priceDiff,
+  diff: async () => (await import('./commands/price-diff.ts')).priceDiff,
+  'upstream-check': async () => (await import('./commands/upstream-check.ts')).upstreamCheck,
+  margin: async () => (await import('./commands/margin.ts')).margin,
 }
 
 interface Help {
@@ -106,11 +106,11 @@ const HELP: Readonly<Record<string, Help>> = {
 }
 
 const USAGE = [
-  'usage: node codegen/main.ts <verb> [--json | --help]',
+  'usage: node codegen/main.ts <command> [--json | --help]',
   ...Object.values(HELP).map(({ usage, purpose }) => `  ${usage}\n      ${purpose}`),
 ].join('\n')
 
-/** Formats the help text of one verb. */
+/** Formats the help text of one command. */
 function helpOf({ usage, purpose, options = {}, exits }: Help): string {
   const rows = Object.entries({ ...options, '--json': 'machine-readable output', '--help': 'this text' })
   const width = Math.max(...rows.map(([option]) => option.length))
@@ -126,10 +126,10 @@ function helpOf({ usage, purpose, options = {}, exits }: Help): string {
 
 const root = join(import.meta.dirname, '..')
 
-/** Runs a verb. Returns the exit status: 0, 1 if something needs fixing, or 2 for wrong usage. */
+/** Runs a command. Returns the exit status: 0, 1 if something needs fixing, or 2 for wrong usage. */
 export async function run(argv: readonly string[], output: Output, project: Project = { root }): Promise<number> {
   const [name = '', ...args] = argv
-  const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (load === undefined) {
     const isAsked = ['help', '--help', '-h'].includes(name)
     if (isAsked) output.out(USAGE)
@@ -141,8 +141,8 @@ export async function run(argv: readonly string[], output: Output, project: Proj
     return 0
   }
   try {
-    const verb = await load()
-    return await verb(project, args, output)
+    const command = await load()
+    return await command(project, args, output)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     output.err(error.message)

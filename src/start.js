@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The gateway's only program: `npm run -s gateway -- VERB`. What Node makes of the sources (types stripped, code compiled) is
+ * The gateway's only program: `npm run -s gateway -- COMMAND`. What Node makes of the sources (types stripped, code compiled) is
  * cached on disk, which halves the time of the next start. Only this file is plain JavaScript: Node's type stripper takes 100 ms
  * to load, and when everything else comes from the cache, it is not needed at all.
  */

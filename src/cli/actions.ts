@@ -1,15 +1,15 @@
 /** Every command except `serve`, by name. */
 
 import { BACKUP_ACTIONS } from './backup.ts'
+import { type Action, BASIC_ACTIONS } from './commands.ts'
 import { KEY_ACTIONS } from './keys.ts'
 import { OPERATIONS_ACTIONS } from './operations.ts'
 import { PAYMENT_ACTIONS } from './payments.ts'
 import { SECRETS_ACTIONS } from './secrets.ts'
 import { USAGE_ACTIONS } from './usage.ts'
-import { type Action, VERB_ACTIONS } from './verbs.ts'
 
 export const ACTIONS: Readonly<Record<string, Action>> = {
-  ...VERB_ACTIONS,
+  ...BASIC_ACTIONS,
   ...KEY_ACTIONS,
   ...OPERATIONS_ACTIONS,
   ...PAYMENT_ACTIONS,

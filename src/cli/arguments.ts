@@ -1,8 +1,8 @@
-/** Reads the command line: the verb, its words and options. */
+/** Reads the command line: the command, its words and options. */
 
 import { parseArgs } from 'node:util'
-import { HELP_HINT, unknownVerb } from './help.ts'
-import { type Verb, verbOf } from './verb-list.ts'
+import { type CommandSpec, commandOf } from './command-list.ts'
+import { HELP_HINT, unknownCommand } from './help.ts'
 
 /** A usage error: printed without a stack trace, with exit status 2. */
 export class UsageError extends Error {}
@@ -12,7 +12,7 @@ export function noActiveKey(email: string, keyId: string | number): UsageError {
 }
 
 export interface Command {
-  readonly verb: Verb
+  readonly spec: CommandSpec
   readonly words: readonly string[]
   readonly json: boolean
   readonly options: Readonly<Record<string, string | undefined>>
@@ -24,19 +24,19 @@ export function readCommand(argv: readonly string[]): Command | null {
   try {
     parsed = parse(argv)
   } catch (error) {
-    const meant = verbOf(argv)
+    const meant = commandOf(argv)
     throw new UsageError(`${(error as Error).message}\n${meant === undefined ? HELP_HINT : `Usage: ${meant.usage}`}`)
   }
   const { positionals, values } = parsed
   if (values.help || positionals.length === 0 || positionals[0] === 'help') return null
-  const verb = verbOf(positionals)
-  if (verb === undefined) throw new UsageError(unknownVerb(positionals))
-  const words = positionals.slice(verb.name.split(' ').length)
-  if (words.length !== verb.words) throw new UsageError(`Usage: ${verb.usage}`)
+  const spec = commandOf(positionals)
+  if (spec === undefined) throw new UsageError(unknownCommand(positionals))
+  const words = positionals.slice(spec.name.split(' ').length)
+  if (words.length !== spec.words) throw new UsageError(`Usage: ${spec.usage}`)
   const { json, help: _help, ...options } = values
-  const foreign = Object.keys(options).find(option => !verb.options.some(allowed => allowed === option))
-  if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option of ${verb.name}. Usage: ${verb.usage}`)
-  return { verb, words, json: json === true, options }
+  const foreign = Object.keys(options).find(option => !spec.options.some(allowed => allowed === option))
+  if (foreign !== undefined) throw new UsageError(`--${foreign} is not an option of ${spec.name}. Usage: ${spec.usage}`)
+  return { spec, words, json: json === true, options }
 }
 
 function parse(argv: readonly string[]) {

@@ -6,8 +6,8 @@ import { BackupError } from '../ledger/backup/file.ts'
 import { readBackup } from '../ledger/backup/read.ts'
 import { writeBackup } from '../ledger/backup/write.ts'
 import { UsageError } from './arguments.ts'
+import { type Action, auditAll } from './commands.ts'
 import { secretsMissing } from './secrets.ts'
-import { type Action, auditAll } from './verbs.ts'
 
 const total = (rows: Readonly<Record<string, number>>): number =>
   Object.values(rows).reduce((sum, count) => sum + count, 0)

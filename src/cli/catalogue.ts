@@ -15,8 +15,8 @@ import { helpText } from './help.ts'
 
 const CODEGEN = fileURLToPath(new URL('../../codegen/main.ts', import.meta.url))
 
-/** The generator's command for each verb after `catalogue`. */
-const VERBS: Readonly<Record<string, string>> = {
+/** What the generator calls each command after `catalogue`. */
+const COMMANDS: Readonly<Record<string, string>> = {
   check: 'check',
   list: 'list',
   add: 'add',
@@ -27,18 +27,18 @@ const VERBS: Readonly<Record<string, string>> = {
   'upstream-check': 'upstream-check',
 }
 
-/** Runs the verb with the rest of the command line; resolves with its exit status. Throws UsageError. */
+/** Runs the command that the words name; resolves with its exit status. Throws UsageError. */
 export async function runCatalogue(words: readonly string[]): Promise<number> {
-  const [verb = '', ...rest] = words
-  if (['help', '--help', '-h'].includes(verb)) {
+  const [name = '', ...rest] = words
+  if (['help', '--help', '-h'].includes(name)) {
     process.stdout.write(`${helpText('catalogue')}\n`)
     return 0
   }
-  const generatorVerb = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined
-  if (generatorVerb === undefined) throw new UsageError(`Usage: catalogue ${Object.keys(VERBS).join('|')} …`)
+  const generatorCommand = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (generatorCommand === undefined) throw new UsageError(`Usage: catalogue ${Object.keys(COMMANDS).join('|')} …`)
   if (!existsSync(CODEGEN)) throw new UsageError('The catalogue sources are not part of this installation.')
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CODEGEN, generatorVerb, ...rest], { stdio: 'inherit' })
+    const child = spawn(process.execPath, [CODEGEN, generatorCommand, ...rest], { stdio: 'inherit' })
     child.on('error', reject)
     child.on('exit', status => resolve(status ?? 1))
   })

@@ -1,31 +1,35 @@
 /** The texts that explain the command line. */
 
-import { CATALOGUE_VERBS, groupOf, VERBS, verbOf } from './verb-list.ts'
+import { CATALOGUE_COMMANDS, COMMANDS, commandOf, groupOf } from './command-list.ts'
 
-export const HELP_HINT = 'To list the verbs, run: npm run -s gateway -- --help'
+export const HELP_HINT = 'To list the commands, run: npm run -s gateway -- --help'
 
-/** What help was requested about: a verb, the first word of several, or '' for all. */
+/** What help was requested about: a command, the first word of several, or '' for all. */
 export function helpTopic(argv: readonly string[]): string {
   const words = argv.filter(word => !word.startsWith('-') && word !== 'help')
   const [first = ''] = words
-  return verbOf(words)?.name ?? (groupOf(first).length > 0 ? first : '')
+  return commandOf(words)?.name ?? (groupOf(first).length > 0 ? first : '')
 }
 
 const COLUMNS = 100
 
-/** Explains all verbs, or those that begin with the words `only`. */
+/** Explains all commands, or those that begin with the words `only`. */
 export function helpText(only = ''): string {
-  const verbs = [...VERBS, ...CATALOGUE_VERBS].filter(({ usage }) => only === '' || `${usage} `.startsWith(`${only} `))
+  const commands = [...COMMANDS, ...CATALOGUE_COMMANDS].filter(
+    ({ usage }) => only === '' || `${usage} `.startsWith(`${only} `),
+  )
   return [
-    'Usage: npm run -s gateway -- VERB [--json]',
+    'Usage: npm run -s gateway -- COMMAND [--json]',
     '',
-    ...verbs.flatMap(({ usage, purpose }) => [
+    ...commands.flatMap(({ usage, purpose }) => [
       ...wrapped(usage, '  ', '    '),
       ...wrapped(purpose, '      ', '      '),
     ]),
     '',
     'With --json, the answer is one JSON object. docs/configuration.md describes the environment.',
-    ...(only === '' ? ['`key --help` explains the verbs that begin with "key", `key set --help` only that one.'] : []),
+    ...(only === ''
+      ? ['`key --help` explains the commands that begin with "key", `key set --help` only that one.']
+      : []),
   ].join('\n')
 }
 
@@ -43,7 +47,7 @@ function wrapped(text: string, indent: string, further: string): string[] {
   return [...lines, line]
 }
 
-export function unknownVerb(words: readonly string[]): string {
+export function unknownCommand(words: readonly string[]): string {
   const group = groupOf(words[0] as string).map(({ name }) => name)
-  return `There is no verb ${JSON.stringify(words.join(' '))}. ${group.length > 0 ? `There are: ${group.join(', ')}` : HELP_HINT}`
+  return `There is no command ${JSON.stringify(words.join(' '))}. ${group.length > 0 ? `There are: ${group.join(', ')}` : HELP_HINT}`
 }

@@ -12,7 +12,7 @@ import type { AnySql } from '../lib/database.ts'
 import { formatVnd, MICRO_PER_VND } from '../lib/money.ts'
 import type { Period } from '../lib/period.ts'
 import { noActiveKey, readCount, readVnd, UsageError } from './arguments.ts'
-import { type Action, accountOf, readKeyId } from './verbs.ts'
+import { type Action, accountOf, readKeyId } from './commands.ts'
 
 const PER = { day: 'daily', week: 'weekly', month: 'monthly', ever: null } as const satisfies Record<
   string,

@@ -14,7 +14,7 @@ import { readUnknownModels, UNKNOWN_MODELS_KEPT_DAYS } from '../operations/unkno
 import type { ReportedState } from '../upstream/circuit.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'
 import { noActiveKey, readCount, UsageError } from './arguments.ts'
-import { type Action, accountOf, readKeyId } from './verbs.ts'
+import { type Action, accountOf, readKeyId } from './commands.ts'
 
 const maintenanceOn: Action = async ({ sql }, { options }) => {
   const text = options['retry-after']

@@ -13,7 +13,7 @@ import { type Pulled, pullTransactions } from '../payments/pull.ts'
 import type { PaymentServices } from '../payments/types.ts'
 import { assignTransaction, countUnmatched, listUnmatched } from '../payments/unmatched.ts'
 import { readVnd, UsageError } from './arguments.ts'
-import { type Action, accountOf } from './verbs.ts'
+import { type Action, accountOf } from './commands.ts'
 
 const UNMATCHED_MAX = 200
 

@@ -4,8 +4,8 @@ import { ConfigError } from '../app/config.ts'
 import { environmentConfig, type Foundation, layFoundation } from '../app/foundation.ts'
 import { type Command, readCommand, UsageError } from './arguments.ts'
 import { runCatalogue } from './catalogue.ts'
+import type { Answer } from './commands.ts'
 import { helpText, helpTopic } from './help.ts'
-import type { Answer } from './verbs.ts'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
@@ -14,12 +14,12 @@ function print(command: Command, answer: Answer): void {
   process.stdout.write(command.json ? `${JSON.stringify(answer.data)}\n` : `${answer.text}\n`)
 }
 
-async function runVerb(command: Command, environment: NodeJS.ProcessEnv): Promise<number> {
+async function runShort(command: Command, environment: NodeJS.ProcessEnv): Promise<number> {
   const { ACTIONS } = await import('./actions.ts')
-  const action = ACTIONS[command.verb.name]
+  const action = ACTIONS[command.spec.name]
   if (action === undefined) throw new UsageError(helpText())
   const foundation: Foundation = await layFoundation(environmentConfig(environment), {
-    anySecrets: command.verb.name === 'secrets trust',
+    anySecrets: command.spec.name === 'secrets trust',
   })
   try {
     const answer = await action(foundation, command)
@@ -39,7 +39,7 @@ export async function runCommandLine(argv: readonly string[], environment: NodeJ
       process.stdout.write(`${helpText(helpTopic(argv))}\n`)
       return 0
     }
-    if (command.verb.name !== 'serve') return await runVerb(command, environment)
+    if (command.spec.name !== 'serve') return await runShort(command, environment)
     // `serve` and the short commands share little, so each loads only its own code.
     const { runServe } = await import('./serve.ts')
     return await runServe(environment, command)

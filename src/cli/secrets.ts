@@ -6,7 +6,7 @@ import { countSealedWebhookSecrets, rotateWebhookSecrets } from '../alerts/webho
 import type { Foundation } from '../app/foundation.ts'
 import type { SecretSet } from '../lib/secrets.ts'
 import { announce } from '../operations/channel.ts'
-import type { Action } from './verbs.ts'
+import type { Action } from './commands.ts'
 
 interface SecretUse {
   readonly id: number

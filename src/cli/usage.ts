@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { addDays, dayOf, isDay } from '../ledger/reports/days.ts'
 import { exportOperatorsCsv } from '../ledger/reports/operators-csv.ts'
 import { UsageError } from './arguments.ts'
-import type { Action } from './verbs.ts'
+import type { Action } from './commands.ts'
 
 const DAYS = 30
 

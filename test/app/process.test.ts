@@ -195,12 +195,12 @@ test('refuses to start when the database accepts connections but never answers, 
 }, 60_000)
 
 test.each([
-  [['dance'], /^There is no verb "dance". To list the verbs, run: npm run -s gateway -- --help\n$/],
+  [['dance'], /^There is no command "dance". To list the commands, run: npm run -s gateway -- --help\n$/],
   [
     ['secrets', 'reset'],
-    /^There is no verb "secrets reset". There are: secrets status, secrets rotate, secrets trust\n$/,
+    /^There is no command "secrets reset". There are: secrets status, secrets rotate, secrets trust\n$/,
   ],
-  [['maintenance'], /^There is no verb "maintenance". There are: maintenance on, maintenance off\n$/],
+  [['maintenance'], /^There is no command "maintenance". There are: maintenance on, maintenance off\n$/],
   [['account', 'create'], /Usage: account create EMAIL/],
   [['credit', 'a@b.vn', '50.000', '--reason', 'x'], /"50\.000" is not an amount|no account/],
   [['audit', '--credit', '5'], /--credit is not an option of audit/],
@@ -221,11 +221,19 @@ test('runs the catalogue commands of the code generator', async () => {
 test('prints help', async () => {
   const ended = await run(['--help'])
   expect(ended.status).toBe(0)
-  for (const verb of ['serve', 'account create', 'key revoke', 'maintenance on', 'upstream status', 'audit', 'migrate'])
-    expect(ended.stdout).toContain(verb)
+  for (const command of [
+    'serve',
+    'account create',
+    'key revoke',
+    'maintenance on',
+    'upstream status',
+    'audit',
+    'migrate',
+  ])
+    expect(ended.stdout).toContain(command)
   expect(Math.max(...ended.stdout.split('\n').map(line => line.length))).toBeLessThanOrEqual(100)
-  const verbs = async (...words: string[]) => (await run(words)).stdout.match(/^ {2}[a-z-]+( [a-z-]+)?/gm)
-  expect(await verbs('help', 'maintenance')).toEqual(['  maintenance on', '  maintenance off'])
-  expect(await verbs('key', 'set', '--help')).toEqual(['  key set'])
-  expect(await verbs('catalogue', '--help')).toContain('  catalogue digest')
+  const commands = async (...words: string[]) => (await run(words)).stdout.match(/^ {2}[a-z-]+( [a-z-]+)?/gm)
+  expect(await commands('help', 'maintenance')).toEqual(['  maintenance on', '  maintenance off'])
+  expect(await commands('key', 'set', '--help')).toEqual(['  key set'])
+  expect(await commands('catalogue', '--help')).toContain('  catalogue digest')
 })

@@ -35,7 +35,7 @@ const foundation: Foundation = {
 
 function run(...argv: string[]) {
   const command = readCommand(argv)!
-  return USAGE_ACTIONS[command.verb.name]!(foundation, command)
+  return USAGE_ACTIONS[command.spec.name]!(foundation, command)
 }
 
 const accounts: number[] = []

@@ -96,7 +96,7 @@ test.each([
   ['a link to nothing', 'families/gamma.yaml', 'nowhere.yaml', 'a link to something that does not exist'],
   ['a link to itself', 'families/gamma.yaml', 'gamma.yaml', 'a link that leads back to itself'],
   ['a file that every catalogue has', 'upstreams.yaml', 'nowhere.yaml', 'a link to something that does not exist'],
-])('%s is a finding, for every verb', async (_, name, goal, reason) => {
+])('%s is a finding, for every command', async (_, name, goal, reason) => {
   rmSync(project.path('catalogue', name), { force: true })
   symlinkSync(goal, project.path('catalogue', name))
   const line = `catalogue/${name}:1:1: ${reason}; make it readable, or delete it [unreadable-file]`
@@ -146,20 +146,20 @@ test('list shows a table with filters, or JSON', async () => {
 
 test.each(['generate', 'check', 'list', 'add', 'migrate-words', 'price-diff', 'diff', 'upstream-check'])(
   '%s --help says what it takes',
-  async verb => {
-    const { status, out, err } = await call(verb, '--help')
+  async command => {
+    const { status, out, err } = await call(command, '--help')
     expect([status, err]).toEqual([0, ''])
     expect(out).toMatch(/^usage: (generate|check|list|add|migrate-words|price-diff|upstream-check) ?.*\n/)
     expect(out).toContain('--json')
     expect(out).toContain('Exit status: 0, or 1 when ')
-    expect(await call(verb, 'anything', '-h')).toEqual({ status, out, err })
+    expect(await call(command, 'anything', '-h')).toEqual({ status, out, err })
   },
 )
 
 test('an unknown command or option gets a list of those that exist', async () => {
   expect(await call('prices')).toMatchObject({
     status: 2,
-    err: expect.stringContaining('usage: node codegen/main.ts <verb>'),
+    err: expect.stringContaining('usage: node codegen/main.ts <command>'),
   })
   expect(await call('check', '--fast')).toMatchObject({
     status: 2,

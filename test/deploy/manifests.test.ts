@@ -73,7 +73,7 @@ function commands(): readonly string[][] {
 test('every command that a unit or a job runs exists on the command line', () => {
   expect(
     commands()
-      .map(words => readCommand(words)?.verb.name)
+      .map(words => readCommand(words)?.spec.name)
       .sort(),
   ).toEqual(['audit', 'serve', 'usage retire', 'usage retire'])
 })

@@ -71,7 +71,7 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
 /** Runs an operator's command on the gateways' database. */
 async function command(...words: string[]) {
   const read = readCommand(words)
-  const action = OPERATIONS_ACTIONS[read?.verb.name ?? '']
+  const action = OPERATIONS_ACTIONS[read?.spec.name ?? '']
   if (read === null || action === undefined) throw new Error(`${words.join(' ')} is not a command`)
   return action({ sql: running.database.sql } as Foundation, read)
 }

@@ -177,5 +177,5 @@ test('without a token nothing is requested; the command line has the command', (
   expect(createPullSources(NO_PROVIDER_SECRETS, { limits: PAYMENT_LIMITS, sepayApiUrl: 'http://localhost' })).toEqual(
     [],
   )
-  expect(readCommand(['payment', 'pull'])?.verb.name).toBe('payment pull')
+  expect(readCommand(['payment', 'pull'])?.spec.name).toBe('payment pull')
 })

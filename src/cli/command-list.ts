@@ -1,10 +1,10 @@
-/** The verbs of the command line, in the order in which the help lists them. */
+/** The commands of the command line, in the order in which the help lists them. */
 
-export interface Verb {
+export interface CommandSpec {
   readonly name: string
   readonly usage: string
   readonly purpose: string
-  /** Number of words after the verb. */
+  /** Number of words after the command. */
   readonly words: number
   readonly options: readonly (
     | 'credit'
@@ -28,7 +28,7 @@ export interface Verb {
   )[]
 }
 
-export const VERBS: readonly Verb[] = [
+export const COMMANDS: readonly CommandSpec[] = [
   { name: 'serve', usage: 'serve', purpose: 'Start the gateway; Ctrl-C stops it', words: 0, options: [] },
   {
     name: 'account create',
@@ -209,8 +209,8 @@ export const VERBS: readonly Verb[] = [
   { name: 'migrate', usage: 'migrate', purpose: 'Bring the database schema up to date', words: 0, options: [] },
 ]
 
-/** Verbs that are passed to the code generator unchanged. */
-export const CATALOGUE_VERBS: readonly Pick<Verb, 'usage' | 'purpose'>[] = [
+/** Commands that are passed to the code generator unchanged. */
+export const CATALOGUE_COMMANDS: readonly Pick<CommandSpec, 'usage' | 'purpose'>[] = [
   { usage: 'catalogue check', purpose: 'Find every mistake in the catalogue' },
   { usage: 'catalogue list [--channel WORD] …', purpose: 'Show the entries as a table' },
   { usage: 'catalogue add ID --like ENTRY --price VND …', purpose: 'Write a new entry next to a similar one' },
@@ -221,13 +221,13 @@ export const CATALOGUE_VERBS: readonly Pick<Verb, 'usage' | 'purpose'>[] = [
   { usage: 'catalogue margin [--usage FILE.csv]', purpose: 'Show what entries cost and earn, the largest loss first' },
 ]
 
-/** The verb with which the words begin. */
-export function verbOf(words: readonly string[]): Verb | undefined {
+/** The command with which the words begin. */
+export function commandOf(words: readonly string[]): CommandSpec | undefined {
   const line = words.join(' ')
-  return VERBS.find(({ name }) => line === name || line.startsWith(`${name} `))
+  return COMMANDS.find(({ name }) => line === name || line.startsWith(`${name} `))
 }
 
-/** The verbs of several words whose first one is `word`. */
-export function groupOf(word: string): readonly Verb[] {
-  return VERBS.filter(({ name }) => name.startsWith(`${word} `))
+/** The commands of several words whose first one is `word`. */
+export function groupOf(word: string): readonly CommandSpec[] {
+  return COMMANDS.filter(({ name }) => name.startsWith(`${word} `))
 }

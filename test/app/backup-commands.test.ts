@@ -7,7 +7,7 @@ import { readConfig } from '../../src/app/config.ts'
 import type { Foundation } from '../../src/app/foundation.ts'
 import { ACTIONS } from '../../src/cli/actions.ts'
 import { readCommand } from '../../src/cli/arguments.ts'
-import type { Answer } from '../../src/cli/verbs.ts'
+import type { Answer } from '../../src/cli/commands.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { secrets } from '../ledger/world.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -25,7 +25,7 @@ async function run({ url, sql }: TestDatabase, own: KeySecrets, ...argv: string[
   const config = readConfig({ environment: { SANDBOX: 'off' }, upstreamIds: [] })
   const facts = { databaseUrl: url, databaseDirectUrl: null, embedded: false, close: async () => {} }
   const foundation: Foundation = { config, secrets: own, sql, ...facts }
-  return ACTIONS[command.verb.name]!(foundation, command)
+  return ACTIONS[command.spec.name]!(foundation, command)
 }
 
 test('a restore says which secrets the keys need, and that all is well with those of the backup', async () => {

@@ -147,7 +147,7 @@ export const auditAll: Action = async ({ sql }, { options }) => {
 
 const migrated: Action = async () => ({ data: { migrated: true }, text: 'The schema is up to date.' })
 
-export const VERB_ACTIONS: Readonly<Record<string, Action>> = {
+export const BASIC_ACTIONS: Readonly<Record<string, Action>> = {
   'account create': accountCreate,
   'key create': keyCreate,
   'key revoke': keyRevoke,

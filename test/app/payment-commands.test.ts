@@ -4,7 +4,7 @@ import { readConfig } from '../../src/app/config.ts'
 import type { Foundation } from '../../src/app/foundation.ts'
 import { ACTIONS } from '../../src/cli/actions.ts'
 import { readCommand, UsageError } from '../../src/cli/arguments.ts'
-import type { Answer } from '../../src/cli/verbs.ts'
+import type { Answer } from '../../src/cli/commands.ts'
 import { secrets } from '../ledger/world.ts'
 import { balanceOf, newOrder, testPayments } from '../payments/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -25,7 +25,7 @@ const foundation: Foundation = {
 
 async function run(...argv: string[]): Promise<Answer> {
   const command = readCommand(argv)!
-  const action = ACTIONS[command.verb.name]!
+  const action = ACTIONS[command.spec.name]!
   return action(foundation, command)
 }
 
