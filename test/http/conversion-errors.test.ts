@@ -435,13 +435,13 @@ test('a client that leaves a converted, non-streamed call pays for the finished 
   }
   world.answer([until(gate.promise), ...json(200, reply)])
   const leaving = new AbortController()
+  const gone = world.running.clientGone()
   const before = world.provider.requests.length
   const call = world.call('/v1/messages', question('gpt-5.5'), { signal: leaving.signal }).catch(() => null)
   await world.provider.received(before + 1)
   leaving.abort()
   await call
-  // Gives the gateway time to notice that the client's socket has closed.
-  await new Promise(resolve => setTimeout(resolve, 50))
+  await gone
   gate.resolve()
   expect(await world.row()).toMatchObject({ status: 499, charged: 15n * 2400n, estimated: false })
 })

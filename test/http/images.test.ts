@@ -313,11 +313,12 @@ test('a client that leaves a non-streamed call pays for the finished call', asyn
   answer = [{ do: 'until', promise: release.promise }, ...reply(1)]
   const before = provider.requests.length
   const leaving = new AbortController()
+  const gone = running.clientGone()
   const request = generate({}, leaving.signal).catch(() => null)
   await provider.received(before + 1)
   leaving.abort()
   await request
-  await new Promise(resolve => setTimeout(resolve, 50))
+  await gone
   release.resolve()
   await expectRow({ status: 499, cost: PRICE, estimated: false }, PRICE)
 })

@@ -338,6 +338,7 @@ test('a client that leaves a non-streamed call pays for the finished call', asyn
     }
   })
   const leaving = new AbortController()
+  const gone = running.clientGone()
   const request = fetch(`${running.url}/v1/messages`, {
     method: 'POST',
     headers: { 'x-api-key': account.apiKey },
@@ -347,7 +348,7 @@ test('a client that leaves a non-streamed call pays for the finished call', asyn
   await arrived
   leaving.abort()
   await request
-  await new Promise(resolve => setTimeout(resolve, 50))
+  await gone
   release()
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 499, cost: 24n * 6500n, estimated: false }])
 })

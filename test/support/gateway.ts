@@ -48,6 +48,8 @@ export interface TestGateway {
   balance(accountId: number): Promise<bigint>
   /** The account's usage rows, once every answered call has its row. */
   usage(accountId: number): Promise<UsageRow[]>
+  /** Resolves once the gateway has noticed that the client of the next request is gone. Call it before making the request. */
+  clientGone(): Promise<void>
   /** Starts a second gateway on the same database. */
   sibling(): Promise<Gateway>
   close(): Promise<void>
@@ -173,6 +175,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
         charged: BigInt(row.charged),
         balance_after: BigInt(row.balance_after),
       }))
+    },
+    clientGone() {
+      return new Promise(resolve => {
+        gateway.server.server.once('request', (_request, response) => response.once('close', resolve))
+      })
     },
     async sibling() {
       const sibling = await start()
