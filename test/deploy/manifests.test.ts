@@ -78,6 +78,22 @@ test('every command that a unit or a job runs exists on the command line', () =>
   ).toEqual(['audit', 'serve', 'usage retire', 'usage retire'])
 })
 
+test('the commands that operators are shown for containers and units fit these', () => {
+  const shown = /## Run commands[\s\S]*?```sh\n([\s\S]*?)```/.exec(read('docs/operations.md'))?.[1] as string
+  const [compose, cluster, unit] = shown.replaceAll(' \\\n', ' ').trim().split('\n') as [string, string, string]
+  for (const line of [compose, cluster, unit]) {
+    expect(readCommand(line.split('src/start.js ')[1]?.split(' ') ?? [])?.spec.name).toBe('audit')
+  }
+  expect(Object.keys(parse(read('deploy/compose.yaml')).services)).toContain(/exec (\S+)/.exec(compose)?.[1])
+  const set = parseAllDocuments(read('deploy/kubernetes/statefulset.yaml')).map(document => document.toJS())[0]
+  expect(cluster).toContain(
+    `-n ${parse(read('deploy/kubernetes/kustomization.yaml')).namespace} exec ${set.metadata.name}-0 `,
+  )
+  const service = read('deploy/systemd/gateway.service')
+  for (const [, property] of unit.matchAll(/-p (\S+)/g)) expect(service.split('\n')).toContain(property)
+  expect(service).toContain(`Environment=${[...unit.matchAll(/-E (\S+)/g)].map(([, value]) => value).join(' ')}\n`)
+})
+
 test('nothing runs as root, can gain privileges or can write outside its data', () => {
   const manifests = readdirSync(join(ROOT, 'deploy/kubernetes')).flatMap(name =>
     parseAllDocuments(read(`deploy/kubernetes/${name}`)).map(document => document.toJS()),
