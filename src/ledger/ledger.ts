@@ -239,7 +239,7 @@ async function close(
   admission.close()
   await Promise.all([parts.settling.stop(parts.limits.closeWaitMs), ...timers.map(stop => stop())])
   parts.spool.close()
-  if (parts.settling.size === 0) await endInstance(parts.pools.life, parts.instanceId).catch(() => {})
+  if (parts.spool.size.owed === 0) await endInstance(parts.pools.life, parts.instanceId).catch(() => {})
   await Promise.all(Object.values(parts.pools).map(pool => pool.close()))
   lock.release()
 }
