@@ -24,7 +24,20 @@ function checkAddress(host: HostView, report: Report): void {
   }
   const base = url.split('/').slice(3)
   const isModelInPath = host.value.wire === 'bedrock'
+  const seen = new Map<unknown, string>()
   for (const [endpoint, path] of Object.entries(asRecord(host.value.paths))) {
+    const other = seen.get(path)
+    seen.set(path, endpoint)
+    if (other !== undefined && !(isOfImages(endpoint) && isOfImages(other))) {
+      const message = `"${endpoint}" has the path of "${other}"`
+      report(
+        host,
+        ['paths', endpoint],
+        'path-repeated',
+        message,
+        'write the path of this format, or leave the line out',
+      )
+    }
     const doubled = doubledPart(base, asText(path).split('/').slice(1))
     if (doubled !== '') {
       const message = `the address ends with "${doubled}", and the path begins with it`
@@ -35,6 +48,11 @@ function checkAddress(host: HostView, report: Report): void {
       report(host, ['paths', endpoint], 'bad-form', message, 'write it with {model}, e.g. "/model/{model}/invoke"')
     }
   }
+}
+
+/** Requests for new and for edited images differ in their fields alone, so a provider may take both at one path. */
+function isOfImages(endpoint: string): boolean {
+  return endpoint.startsWith('images_')
 }
 
 /** The longest suffix of `base` that is also a prefix of `path`, as a path such as `/v1`; '' if there is none. */

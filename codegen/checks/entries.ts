@@ -55,11 +55,13 @@ export function isFromDuplicateFamilyFile(entry: EntryView, first: EntryView): b
 }
 
 export function checkEntries(view: CatalogueView, report: Report): void {
-  for (const family of view.families)
+  for (const family of view.families) {
+    checkModelNames(family, report)
     for (const model of family.models) {
       checkModel(model, report)
       checkKind(model, report)
     }
+  }
   for (const entry of view.entries) {
     if (entry.id === '') continue
     const first = view.byId.get(entry.id)
@@ -76,6 +78,27 @@ export function checkEntries(view: CatalogueView, report: Report): void {
     checkPrefix(view, entry, report)
     checkModelOf(view, entry, report)
     checkLimits(entry, report)
+  }
+}
+
+/** Rejects two models with one name: the pages would show them as one. */
+function checkModelNames({ models }: FamilyView, report: Report): void {
+  const seen = new Map<string, ModelView>()
+  for (const model of models) {
+    const name = asText(model.value.name).toLowerCase()
+    const first = seen.get(name)
+    if (first === undefined) seen.set(name, model)
+    else if (name !== '') {
+      const { file, line } = first.file.locate([...first.path, 'name'])
+      const message = `"${asText(model.value.name)}" is also the model at ${file}:${line}`
+      report(
+        model,
+        ['name'],
+        'duplicate-model',
+        message,
+        'give each model its own name, or move the entries to one model',
+      )
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { ENDPOINT_ORDER } from '../../src/catalogue/endpoints.ts'
 import { didYouMean, nearestWord } from '../spelling.ts'
-import { isStandard, servedEndpoints, UPSTREAM_ENDPOINTS } from '../standards.ts'
+import { isStandard, KINDS, servedEndpoints, UPSTREAM_ENDPOINTS } from '../standards.ts'
 import {
   asList,
   asNumber,
@@ -117,6 +117,11 @@ function isMisspeltHost({ hosts }: CatalogueView, via: string): boolean {
 function checkFormat(entry: EntryView, target: TargetView, host: HostView, report: Report): void {
   const standard = asText(target.value.standard) || entry.standard
   if (!isStandard(standard)) return
+  if (isStandard(entry.standard) && KINDS[standard] !== KINDS[entry.standard]) {
+    const message = `${standard} is a format for ${KINDS[standard]} models, but "${entry.id}" is a ${KINDS[entry.standard]} model`
+    report(target, ['standard'], 'format-kind', message, 'leave it out, or move the entry to a family of that kind')
+    return
+  }
   const paths = asRecord(host.value.paths)
   // Other checks report missing paths and paths for unknown endpoints.
   if (Object.keys(paths).length === 0 || !Object.keys(paths).every(key => PATH_KEYS.has(key))) return
@@ -165,12 +170,23 @@ function checkEndpoints(view: CatalogueView, entry: EntryView, report: Report): 
   const wanted = asList(entry.model.value.endpoints)
   if (wanted.length === 0 || entry.model.entries[0] !== entry) return
   const served = new Set<unknown>()
+  const unserved: EntryView[] = []
   for (const each of entry.model.entries) {
+    let common = wanted
     for (const target of each.targets) {
       const standard = asText(target.value.standard) || entry.standard
       const host = view.hosts.get(target.via)
       if (host === undefined || !isStandard(standard)) return
-      for (const endpoint of servedEndpoints(standard, asRecord(host.value.paths))) served.add(endpoint)
+      const endpoints: readonly unknown[] = servedEndpoints(standard, asRecord(host.value.paths))
+      for (const endpoint of endpoints) served.add(endpoint)
+      common = common.filter(endpoint => endpoints.includes(endpoint))
+    }
+    if (common.length === 0) unserved.push(each)
+  }
+  if (wanted.some(endpoint => served.has(endpoint))) {
+    for (const each of unserved) {
+      const message = `no endpoint of the model is served by every target of "${each.id}", so it cannot be called`
+      report(each, ['upstream'], 'endpoint-unserved', message, 'name upstreams with a path for one of its `endpoints`')
     }
   }
   for (const [index, endpoint] of wanted.entries()) {
