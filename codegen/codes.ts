@@ -105,7 +105,7 @@ export const CODES = {
   'rule-endpoint': error('A rule is for an endpoint whose bodies never go upstream here.'),
   'rule-star': error('A move has more `*` in `to` than in `from`.'),
   'rule-vain': error('A rule does nothing.'),
-  'rule-shadowed': error('A later rule undoes the effect of a rule.'),
+  'rule-shadowed': error('Another rule undoes the effect of a rule, or leaves it nothing to do.'),
   // Extras
   'extra-unknown': error('catalogue.yaml does not say how to recognise an extra.'),
   'extra-uncounted': error('A tool is sold per use, but no reply is known to count its uses.'),

@@ -29,18 +29,23 @@ interface RuleView extends Place {
   readonly value: Loose
 }
 
-/** How a rule is used: how many chains (one per target) contain it, which endpoints' bodies it sees, and which rules undo it. */
+/**
+ * How a rule is used: how many chains (one per target) contain it, which endpoints' bodies it sees, and which rules undo it or take
+ * away what it works on.
+ */
 interface Use {
   chains: number
   readonly endpoints: Set<Endpoint>
   readonly shadows: RuleView[]
+  /** Per chain in which there is one: an earlier rule that takes away what this rule works on. */
+  readonly takers: RuleView[]
 }
 
 export function checkRules(view: CatalogueView, report: Report): void {
   const hostRules = new Map([...view.hosts.values()].map(host => [host.id, rulesOf(host, host.value)]))
   const uses = new Map<RuleView, Use>()
   const note = (rules: readonly RuleView[]) => {
-    for (const rule of rules) uses.set(rule, { chains: 0, endpoints: new Set(), shadows: [] })
+    for (const rule of rules) uses.set(rule, { chains: 0, endpoints: new Set(), shadows: [], takers: [] })
     return rules
   }
   for (const rules of hostRules.values()) note(rules)
@@ -65,18 +70,30 @@ export function checkRules(view: CatalogueView, report: Report): void {
       }
     }
   }
+  const faulty = new Set<RuleView>()
   for (const [rule, use] of uses) {
-    checkBilled(rule, report)
-    checkNeeded(rule, use, report)
+    const reportFault: Report = (...finding) => {
+      faulty.add(rule)
+      report(...finding)
+    }
+    checkBilled(rule, reportFault)
+    checkNeeded(rule, use, reportFault)
     checkEndpoints(rule, use, report)
     checkStars(rule, report)
     checkBounds(rule, report)
     checkVain(rule, report)
-    const shadow = use.shadows[0]
-    if (shadow === undefined || use.shadows.length < use.chains) continue
-    const place = shadow.file.locate(shadow.path)
-    const message = `\`${String(shadow.value.op)} ${String(shadow.value.path)}\` at ${place.file}:${place.line} undoes this rule`
-    report(rule, [], 'rule-shadowed', message, 'remove one of the two')
+  }
+  for (const [rule, use] of uses) checkShadows(rule, use, faulty, report)
+}
+
+/** Reports a rule that another one makes useless wherever it applies, unless the other one must go anyway. */
+function checkShadows(rule: RuleView, { chains, shadows, takers }: Use, faulty: ReadonlySet<RuleView>, report: Report) {
+  const [shadow, taker] = [shadows[0], takers[0]]
+  if (shadow !== undefined && shadows.length === chains && !faulty.has(shadow)) {
+    report(rule, [], 'rule-shadowed', `${show(shadow)} undoes this rule`, 'remove one of the two')
+  } else if (taker !== undefined && takers.length === chains && !faulty.has(taker)) {
+    const message = `${show(taker)} leaves nothing for this rule to do`
+    report(rule, [], 'rule-shadowed', message, 'change their order, or remove one of the two')
   }
 }
 
@@ -232,19 +249,53 @@ function touches(a: string, b: string): boolean {
   return true
 }
 
-/** Notes rules that have no effect, because a later unconditional rule overwrites or removes what they wrote. */
+function show({ file, path, value }: RuleView): string {
+  const place = file.locate(path)
+  return `\`${String(value.op)} ${String(value.path ?? value.from)}\` at ${place.file}:${place.line}`
+}
+
+/**
+ * Notes rules that have no effect: a later unconditional rule overwrites or removes what they wrote, or an earlier one took away
+ * what they work on.
+ */
 function noteShadows(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, Use>): void {
-  for (const [index, earlier] of chain.entries()) {
-    const use = uses.get(earlier)
+  for (const [index, rule] of chain.entries()) {
+    const use = uses.get(rule)
     if (use === undefined) continue
     use.chains++
-    const written = earlier.value.op === 'move' ? earlier.value.to : earlier.value.path
-    const shadow = chain.slice(index + 1).find(({ value: { op, path, when, endpoints } }) => {
-      const isUnconditional = when === undefined && (op === 'set' || op === 'drop')
-      return isUnconditional && path === written && covers(endpoints, earlier.value.endpoints)
-    })
+    const shadow = chain.slice(index + 1).find(later => isUndone(rule, later))
     if (shadow !== undefined) use.shadows.push(shadow)
+    const taker = chain.slice(0, index).findLast(earlier => takesAway(earlier, rule) || restores(earlier, rule))
+    if (taker !== undefined && !restores(taker, rule) && !isUndone(taker, rule)) use.takers.push(taker)
   }
+}
+
+function isUndone({ value }: RuleView, { value: { op, path, when, endpoints } }: RuleView): boolean {
+  if (when !== undefined || (op !== 'set' && op !== 'drop') || !covers(endpoints, value.endpoints)) return false
+  return isWithin(asText(value.op === 'move' ? value.to : value.path), asText(path))
+}
+
+/** What a rule can only change where it already is; '' if the rule can also write it. */
+function neededBy({ value: { op, path, from } }: RuleView): string {
+  return op === 'set' || op === 'default' ? '' : asText(op === 'move' ? from : path)
+}
+
+function takesAway({ value: { op, path, from, when, endpoints } }: RuleView, later: RuleView): boolean {
+  if (when !== undefined || (op !== 'drop' && op !== 'move') || !covers(endpoints, later.value.endpoints)) return false
+  const needed = neededBy(later)
+  return needed !== '' && isWithin(needed, asText(op === 'move' ? from : path))
+}
+
+/** Whether a rule may write what the later one needs. */
+function restores({ value: { op, path, to } }: RuleView, later: RuleView): boolean {
+  const written = op === 'move' ? to : op === 'set' || op === 'default' ? path : undefined
+  return written !== undefined && touches(asText(written), neededBy(later))
+}
+
+/** Whether a pointer names the same as `outer`, or something inside it. A `*` of `outer` matches any step. */
+function isWithin(pointer: string, outer: string): boolean {
+  const [steps, parents] = [pointer.split('/'), outer.split('/')]
+  return parents.length <= steps.length && parents.every((step, index) => step === '*' || step === steps[index])
 }
 
 function covers(later: unknown, earlier: unknown): boolean {
