@@ -8,6 +8,7 @@ import { checkCounts, checkEntries, checkFamilies } from './entries.ts'
 import { checkExtras } from './extras.ts'
 import { checkNames, checkVendors } from './names.ts'
 import { checkAcknowledgements, checkPrices } from './prices.ts'
+import { checkReasoning } from './reasoning.ts'
 import { checkAliases, checkFallback } from './references.ts'
 import { checkDeprecations, checkEnds } from './retirements.ts'
 import { checkRules } from './rules.ts'
@@ -17,6 +18,7 @@ import { checkWires } from './wires.ts'
 const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkFamilies,
   checkEntries,
+  checkReasoning,
   checkPrices,
   checkCosts,
   checkCounts,
