@@ -262,6 +262,11 @@ describe('the business', () => {
       expect(total('cost_vnd')).toBeCloseTo(Number(sums?.cost) / 1e6, 6)
       expect((await operator.get(`/operator/business?by=${by}`)).status).toBe(200)
     }
+    // Channels have the names that the price list gives them.
+    const english = readable((await operator.get('/operator/business?by=channel')).html)
+    expect(english).toMatch(/By where served .* Served by Calls .* Standard providers \d/)
+    const vietnamese = readable((await operator.get('/operator/business?by=channel', { 'accept-language': 'vi' })).html)
+    expect(vietnamese).toMatch(/Theo nơi chạy .* Chạy qua Lượt gọi .* Nhà cung cấp tiêu chuẩn \d/)
     expect(Number(sums?.cost)).toBeGreaterThan(Number(sums?.revenue))
     const page = readable((await operator.get('/operator/business')).html)
     expect(page).toMatch(new RegExp(`Sold below cost in the last 7 days .* ${ENTRY} `))

@@ -1,6 +1,7 @@
 /** The business page: revenue, cost and margin by day, model, upstream, customer or channel; loss-making entries; receipts. */
 
 import { findEmails } from '../../accounts/accounts.ts'
+import type { Channel } from '../../generated/types.ts'
 import {
   addFigures,
   type BusinessFigure,
@@ -143,7 +144,7 @@ async function show(request: PageRequest): Promise<Answer> {
       key: `operator.business.by.${each}`,
       isChosen: each === by,
     })),
-    splitKey: `operator.business.${by}`,
+    splitKey: by === 'channel' ? 'models.channel' : `operator.business.${by}`,
     isLive: by !== 'upstream',
     total: rowOf(total),
     rows: shown.map(figure => ({ ...rowOf(figure), ...labels(figure.series) })),
@@ -223,7 +224,7 @@ async function labelsOf(
   return series => {
     if (series === '') return none
     if (by === 'day') return { label: calendarDay(series), href: null }
-    if (by === 'channel') return { label: series, href: null }
+    if (by === 'channel') return { label: text(language, `models.channel.${series as Channel}`), href: null }
     const id = encodeURIComponent(series)
     return { label: series, href: by === 'upstream' ? `/operator/upstreams/${id}` : `/operator/calls?model=${id}` }
   }
