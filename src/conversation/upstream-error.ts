@@ -275,7 +275,7 @@ function kindOf(body: ErrorBody, status: number): UpstreamErrorKind {
     case 404:
       // With an `error_code`, the upstream has lost a message thread that it stored. Clients must see this error, because their
       // SDKs then resend the whole conversation.
-      return typeof body.details?.error_code === 'string' ? 'refused' : 'operator'
+      return typeof body.details?.error_code === 'string' || isReference(body) ? 'refused' : 'operator'
     case 409:
       return typeof body.details?.error_code === 'string' ? 'refused' : 'failed'
     case 401:
@@ -293,6 +293,17 @@ function kindOf(body: ErrorBody, status: number): UpstreamErrorKind {
     default:
       return 'failed'
   }
+}
+
+/** Something stored at the provider to which the client refers. */
+const STORED = /^(item|(previous )?response|conversation|prompt) with id\b/i
+
+/**
+ * Whether a 404 is about something that the client refers to, such as an item or an earlier response, and not about the model or
+ * the path, for which providers name no field or `model` (OpenAI's Responses API, read 2026-11).
+ */
+function isReference({ param, message }: ErrorBody): boolean {
+  return (param !== '' && param !== 'model') || STORED.test(message)
 }
 
 function isOperatorProblem(body: ErrorBody): boolean {

@@ -88,6 +88,19 @@ describe('the text of a refusal', () => {
   })
 })
 
+describe('a 404 about something that the client refers to', () => {
+  test.each<[string, string | null]>([
+    ["Item with id 'rs_1' not found.", 'input'],
+    ["Item with id 'rs_1' not found.", null],
+    ["Previous response with id 'resp_1' not found.", null],
+    ["Conversation with id 'conv_1' not found.", null],
+    ['No such File object: file-1', 'file_id'],
+  ])('is refused, with its text: %s (%s)', (message, param) => {
+    const error = failure(404, { error: { message, type: 'invalid_request_error', param, code: null } })
+    expect(error).toMatchObject({ kind: 'refused', status: 404, message, param })
+  })
+})
+
 describe('a conversation that is too long', () => {
   const ADVICE = "This exceeds the model's maximum context length; reduce the length of the messages."
 
@@ -115,6 +128,13 @@ describe('the kind', () => {
     ['no credit', 402, { error: { message: 'Insufficient Balance' } }, 'operator'],
     ['forbidden', 403, { error: { message: 'no' } }, 'operator'],
     ['no such model', 404, { error: { type: 'not_found_error', message: 'model: x' } }, 'operator'],
+    [
+      'no such model or path',
+      404,
+      { error: { message: 'The model `x` does not exist', param: null, code: 'model_not_found' } },
+      'operator',
+    ],
+    ['no such model, named', 404, { error: { message: 'Model with id x not found', param: 'model' } }, 'operator'],
     ['no credit as 400', 400, { error: { message: 'Your credit balance is too low to access the API.' } }, 'operator'],
     ['wrong key as 400', 400, { error: { message: 'Incorrect API key provided: ab***' } }, 'operator'],
     ['unknown model as 400', 400, { error: { message: 'x', code: 'model_not_found' } }, 'operator'],

@@ -324,6 +324,18 @@ test.each(BREAKS)('a stream that %s ends in response.failed and is not charged',
   expect(await running.balance(account.accountId)).toBe(CREDIT)
 })
 
+test('a reference to something that the provider has not stored is refused, and harms no other call', async () => {
+  const message = "Item with id 'msg_1' not found."
+  const missing = json(404, { error: { message, type: 'invalid_request_error', param: 'input', code: null } })
+  answer = request => (request.body.includes('item_reference') ? missing : [head(200, {}), write(REPLY), end()])
+  const reference = { type: 'item_reference', id: 'msg_1' }
+  const response = await call(JSON.stringify({ model: 'gpt-5.4', input: [{ role: 'user', content: 'x' }, reference] }))
+  expect([response.status, response.headers.get('x-should-retry')]).toEqual([404, 'false'])
+  expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', message, param: 'input' } })
+  const credentials = running.gateway.upstreams.find('openai')!.credentials.status()
+  expect(credentials.flatMap(({ modelsCoolingDown }) => modelsCoolingDown)).toEqual([])
+})
+
 test('a refusal because of the request itself keeps its code and its text', async () => {
   const error = '"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window"}'
   const failed = event('response.failed', `"sequence_number":4,${RESPONSE('failed', `,${error}`)}`)
