@@ -4,7 +4,7 @@ import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import { listPage, type SearchPage, type SearchPlace, searchPage, searchStatement } from '../lib/search.ts'
 import { type Actor, recordAction } from './operator-log.ts'
-import { type OperatorRole, readRole, roleCode } from './roles.ts'
+import { mayDo, type OperatorRole, readRole, roleCode } from './roles.ts'
 import { endAllSessions } from './sessions.ts'
 
 export interface AccountSummary {
@@ -41,6 +41,10 @@ const UNBLOCK = `update account set blocked_at = null where account_id = $1::tex
 const SUSPEND = `update api_key set suspended_at = now()
   where account_id = $1::text::bigint and revoked_at is null and suspended_at is null`
 const RESUME = 'update api_key set suspended_at = null where account_id = $1::text::bigint'
+const LOCK_BOTH = `select account_id from account where account_id in ($1::text::bigint, $2::text::bigint)
+  order by account_id for no key update`
+const ROLES = `select account_id, is_operator, operator_role, blocked_at is not null as blocked from account
+  where account_id in ($1::text::bigint, $2::text::bigint)`
 const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
 const summaryOf = (accounts: string): string => `
 select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a.deleted_at, a.is_operator, a.operator_role,
@@ -69,14 +73,35 @@ const SEARCH = searchStatement({
 })
 
 /**
+ * Whether the operator may still do this to the account. Locks both accounts until the transaction ends: of two owners who remove
+ * or block each other at once, only one succeeds, so that an owner is always left.
+ */
+async function mayStillAct(
+  transaction: TransactionSql,
+  { accountId, by }: { accountId: number; by: Actor },
+  need: 'team' | 'customers',
+): Promise<boolean> {
+  if (by.accountId === null) return true
+  const both = [String(by.accountId), String(accountId)]
+  await transaction.unsafe(LOCK_BOTH, both)
+  // A separate statement, so that it sees what the previous holder of the locks committed.
+  const rows = await transaction.unsafe(ROLES, both)
+  const actor = rows.find(row => Number(row.account_id) === by.accountId)
+  const target = rows.find(row => Number(row.account_id) === accountId)
+  if (actor === undefined || actor.blocked) return false
+  return mayDo(readRole(actor.is_operator, actor.operator_role), target?.is_operator === true ? 'team' : need)
+}
+
+/**
  * Sets an account's operator role; null removes it. Ends all sessions of the account, because another role may have stricter
- * rules for signing in. False if nothing changed or the account does not exist.
+ * rules for signing in. False if nothing changed, the account does not exist, or `by` is no longer an owner.
  */
 export function setRole(
   sql: Sql,
   { accountId, role, by, reason = '' }: { accountId: number; role: OperatorRole | null; by: Actor; reason?: string },
 ): Promise<boolean> {
   return sql.begin(async transaction => {
+    if (!(await mayStillAct(transaction, { accountId, by }, 'team'))) return false
     const code = role === null ? null : String(roleCode(role))
     if ((await transaction.unsafe(SET_ROLE, [String(accountId), code])).length === 0) return false
     await endAllSessions(transaction, accountId)
@@ -116,7 +141,7 @@ interface BlockRequest {
 
 /**
  * Blocks an account: ends its sessions and suspends its keys. The balance and the keys are kept. False if the account was
- * already blocked.
+ * already blocked, or `by` may no longer block it.
  */
 export function blockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
   return change(sql, request, 'account.block', BLOCK, async transaction => {
@@ -125,7 +150,7 @@ export function blockAccount(sql: Sql, request: BlockRequest): Promise<boolean> 
   })
 }
 
-/** Unblocks an account and its keys. False if it was not blocked or has been deleted. */
+/** Unblocks an account and its keys. False if it was not blocked, has been deleted, or `by` may no longer unblock it. */
 export function unblockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
   return change(sql, request, 'account.unblock', UNBLOCK, async transaction => {
     await transaction.unsafe(RESUME, [String(request.accountId)])
@@ -142,6 +167,7 @@ function change(
   return sql.begin(async transaction => {
     // Creating a key takes the same lock, so no new key slips through.
     await transaction.unsafe(LOCK, [String(accountId)])
+    if (!(await mayStillAct(transaction, { accountId, by }, 'customers'))) return false
     if ((await transaction.unsafe(statement, [String(accountId)])).length === 0) return false
     await follow(transaction)
     await recordAction(transaction, { by, action, accountId, reason })

@@ -1,7 +1,15 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
-import { type FoundAccounts, readAccountSummary, searchAccounts, setRole } from '../../src/accounts/operator.ts'
+import {
+  blockAccount,
+  type FoundAccounts,
+  listOperators,
+  readAccountSummary,
+  searchAccounts,
+  setRole,
+} from '../../src/accounts/operator.ts'
 import { COMMAND_LINE, listActions, recordAction } from '../../src/accounts/operator-log.ts'
+import type { OperatorRole } from '../../src/accounts/roles.ts'
 import type { SearchPlace } from '../../src/lib/search.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
@@ -122,4 +130,45 @@ describe('the log', () => {
       await expect(sql.unsafe(statement)).rejects.toThrow('append-only')
     },
   )
+})
+
+describe('two operators act on each other', () => {
+  let operators = 0
+  const operator = async (role: OperatorRole) => {
+    const { accountId, email } = await createAccount(sql, `${role}-${++operators}@example.com`)
+    await setRole(sql, { accountId, role, by: COMMAND_LINE })
+    return { accountId, by: { accountId, name: email }, reason: 'test' }
+  }
+  const roleOf = async (accountId: number) =>
+    (await listOperators(sql)).find(each => each.accountId === accountId)?.role ?? null
+
+  test.each([
+    ['take each other’s role', setRole],
+    ['block each other', blockAccount],
+  ])('owners who %s at once: one stays', async (_, act) => {
+    for (let round = 0; round < 5; round++) {
+      const [one, other] = [await operator('owner'), await operator('owner')]
+      const answers = await Promise.all([
+        act(sql, { accountId: other.accountId, role: null, by: one.by, reason: 'test' }),
+        act(sql, { accountId: one.accountId, role: null, by: other.by, reason: 'test' }),
+      ])
+      expect(answers.toSorted()).toEqual([false, true])
+    }
+  })
+
+  test('who has lost the role meanwhile gives it to nobody, and blocks nobody', async () => {
+    const [former, other] = [await operator('owner'), await operator('support')]
+    await setRole(sql, { accountId: former.accountId, role: 'finance', by: COMMAND_LINE })
+    const { accountId } = other
+    expect(await setRole(sql, { accountId, role: 'owner', by: former.by })).toBe(false)
+    expect(await roleOf(accountId)).toBe('support')
+    expect(await blockAccount(sql, { accountId, by: former.by, reason: 'test' })).toBe(false)
+  })
+
+  test('support cannot block a customer who has become an operator meanwhile', async () => {
+    const [support, other] = [await operator('support'), await operator('finance')]
+    expect(await blockAccount(sql, { ...other, by: support.by })).toBe(false)
+    await setRole(sql, { accountId: other.accountId, role: null, by: COMMAND_LINE })
+    expect(await blockAccount(sql, { ...other, by: support.by })).toBe(true)
+  })
 })
