@@ -14,7 +14,14 @@ import { dropRecoveryCodes, replaceRecoveryCodes, useRecoveryCode } from './reco
 import { isToken } from './secret-token.ts'
 import { endAllSessions, endOtherSessions } from './sessions.ts'
 import { tellOwner } from './tell-owner.ts'
-import { countAttempt, deviceSubject, forgiveAttempt, isDeviceKnown, rememberDevice } from './throttle.ts'
+import {
+  countAttempt,
+  deviceSubject,
+  forgiveAttempt,
+  isDeviceKnown,
+  rememberDevice,
+  takeBackAttempt,
+} from './throttle.ts'
 import { type Authenticator, describeAuthenticator, isCode, makeTotpSecret, stepOfCode } from './totp.ts'
 import type { Language, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
@@ -196,8 +203,13 @@ export async function giveSecondFactor(
   if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
   const outcome = await checkCode(sql, secrets, { accountId, typed, now })
   if (outcome === 'refused') return { outcome }
+  if (outcome === 'used') {
+    // Somebody else may have seen the code, so earlier wrong guesses still count.
+    await takeBackAttempt(sql, limits, count)
+    return { outcome }
+  }
   await forgiveAttempt(sql, limits, count)
-  return outcome === 'used' ? { outcome } : confirm()
+  return confirm()
 }
 
 async function checkCode(

@@ -119,10 +119,17 @@ export async function forgiveAttempt(
   limits: PeopleLimits,
   { kind, subject }: { kind: FailureKind; subject: string },
 ): Promise<void> {
-  const row = [String(KINDS[kind]), subject]
-  if (kind === 'host_failures' || kind === 'network_failures') {
-    await sql.unsafe(TAKE_BACK, [...row, String(failuresMaxOf(limits, kind))])
-  } else await sql.unsafe(FORGET, row)
+  if (kind === 'host_failures' || kind === 'network_failures') await takeBackAttempt(sql, limits, { kind, subject })
+  else await sql.unsafe(FORGET, [String(KINDS[kind]), subject])
+}
+
+/** Removes one attempt from the count, and keeps earlier failures. */
+export async function takeBackAttempt(
+  sql: Sql,
+  limits: PeopleLimits,
+  { kind, subject }: { kind: FailureKind; subject: string },
+): Promise<void> {
+  await sql.unsafe(TAKE_BACK, [String(KINDS[kind]), subject, String(failuresMaxOf(limits, kind))])
 }
 
 /** Hashes a device and an email address for the column `subject`. */

@@ -170,6 +170,17 @@ describe('guessing', () => {
     expect(await give({ opened }, right)).toMatchObject({ outcome: 'throttled', retryAfterSeconds: expect.any(Number) })
   })
 
+  test('whoever has seen a code that was used does not get more guesses by it', async () => {
+    const person = await enrolled()
+    const right = code(person.secret)
+    await give(person, right)
+    const wrong = wrongCode(person.secret)
+    for (let guess = 0; guess < 9; guess++) expect((await give(person, wrong)).outcome).toBe('refused')
+    expect(await give(person, right)).toEqual({ outcome: 'used' })
+    expect(await give(person, wrong)).toEqual({ outcome: 'refused' })
+    expect((await give(person, wrong)).outcome).toBe('throttled')
+  })
+
   test('guesses from elsewhere do not lock out a device on which the factor was entered before; it has five attempts of its own', async () => {
     const person = await enrolled()
     const known = visitor({ device: person.opened.device })
