@@ -1,6 +1,6 @@
 /** Accounts and their wallets. */
 
-import { type AnySql, faultCode, plainArray, type Sql } from '../lib/database.ts'
+import { type AnySql, faultCode, plainArray, type Sql, type TransactionSql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 
 export interface Account {
@@ -30,6 +30,7 @@ const FIND = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vn
 const READ = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vnd
   from account a join wallet w using (account_id) where a.account_id = $1::text::bigint`
 
+const LOCK = 'select from account where account_id = $1::text::bigint for no key update'
 const EMAILS = 'select account_id, email from account where account_id = any($1::bigint[])'
 
 /**
@@ -69,6 +70,14 @@ export async function findAccountByEmail(sql: Sql, email: string): Promise<Accou
 /** Null if there is no such account. */
 export async function findAccount(sql: Sql, accountId: number): Promise<AccountWithWallet | null> {
   return readAccount((await sql.unsafe(READ, [String(accountId)]))[0])
+}
+
+/**
+ * Locks an account until the transaction ends, as everybody does who changes its password, its factors or its block. The next
+ * statement sees what the previous holder of the lock committed.
+ */
+export async function lockAccount(transaction: TransactionSql, accountId: number): Promise<void> {
+  await transaction.unsafe(LOCK, [String(accountId)])
 }
 
 /** Returns email addresses by account number. */

@@ -2,7 +2,7 @@
 
 import { faultCode } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
-import { dropTokens, issueToken, readToken, takeToken } from './email-tokens.ts'
+import { dropAccountTokens, dropTokens, issueToken, readToken, takeToken } from './email-tokens.ts'
 import { MAILS } from './mail-texts.ts'
 import { actingSelf, recordAction } from './operator-log.ts'
 import { isToken } from './secret-token.ts'
@@ -83,6 +83,7 @@ export async function finishEmailChange(
       if (taken === null) return null
       if ((await transaction.unsafe(CHANGE, [String(accountId), taken.email])).length === 0) return null
       await endOtherSessions({ sql: transaction }, session)
+      await dropAccountTokens(transaction, accountId)
       for (const purpose of ['reset', 'registration', 'email_change'] as const) {
         await dropTokens(transaction, purpose, before)
         await dropTokens(transaction, purpose, taken.email)

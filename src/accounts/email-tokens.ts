@@ -21,6 +21,7 @@ const READ = `select email, account_id, password_phc from email_token
   where token_hash = decode($1, 'hex') and purpose = $2::text::smallint and expires_at > now()`
 const TAKE = `delete from email_token where token_hash = decode($1, 'hex') and purpose = $2::text::smallint
   and expires_at > now() returning email, account_id, password_phc`
+const DROP_ALL = 'delete from email_token where account_id = $1::text::bigint'
 const DROP = 'delete from email_token where email_key = lower($1) and purpose = $2::text::smallint'
 
 /** Stores a new link and returns its secret. */
@@ -63,6 +64,11 @@ export async function takeToken(
 
 export async function dropTokens(sql: AnySql, purpose: TokenPurpose, email: string): Promise<void> {
   await sql.unsafe(DROP, [email, String(PURPOSES[purpose])])
+}
+
+/** Invalidates the account's links for resetting its password and changing its address. */
+export async function dropAccountTokens(sql: AnySql, accountId: number): Promise<void> {
+  await sql.unsafe(DROP_ALL, [String(accountId)])
 }
 
 function toToken(row: Readonly<Record<string, string | null>> | undefined): EmailToken | null {

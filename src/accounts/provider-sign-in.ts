@@ -8,6 +8,7 @@
  */
 
 import type { AnySql, TransactionSql } from '../lib/database.ts'
+import { lockAccount } from './accounts.ts'
 import { dropTokens } from './email-tokens.ts'
 import { addIdentity, findIdentity, isTaken, removeIdentities } from './identities.ts'
 import type { Identity } from './identity-providers/types.ts'
@@ -16,8 +17,8 @@ import { MAILS } from './mail-texts.ts'
 import { networkOf } from './network.ts'
 import { dropFactor } from './second-factor.ts'
 import { hashToken, makeToken } from './secret-token.ts'
-import { endAllSessions, openSession } from './sessions.ts'
-import { checkPassword } from './sign-in.ts'
+import { endAllSessions, holdSession, openSession } from './sessions.ts'
+import { checkPassword, lockUnchanged } from './sign-in.ts'
 import { endWaiting, readWaiting, setMailedLink, type WaitingAttempt, waitForOwner } from './sign-in-attempts.ts'
 import { tellOwner } from './tell-owner.ts'
 import { addressSubject, countQuota } from './throttle.ts'
@@ -85,7 +86,13 @@ async function signInOnce(
   if (known !== null) {
     if (known.isBlocked) return { outcome: 'blocked' }
     const { accountId } = known
-    return { outcome: 'signed_in', opened: await sql.begin(open => openSession(open, limits, { accountId, visitor })) }
+    const opened = await sql.begin(async transaction => {
+      await lockAccount(transaction, accountId)
+      // A password reset may have removed the identity and ended its sessions in the meantime.
+      if ((await findIdentity(transaction, identity))?.accountId !== accountId) return null
+      return openSession(transaction, limits, { accountId, visitor })
+    })
+    if (opened !== null) return { outcome: 'signed_in', opened }
   }
   if (email === null) return { outcome: 'no_email' }
   if (account?.isBlocked) return { outcome: 'blocked' }
@@ -179,7 +186,7 @@ export async function linkByPassword(
   if (account === null) return { outcome: 'expired' }
   const checked = await checkPassword(services, visitor, { accountId: account.accountId, email }, password)
   if (checked.outcome !== 'confirmed') return checked
-  return link(services, visitor, { attempt, waiting, account, isMailProven: false })
+  return link(services, visitor, { attempt, waiting, account, passwordPhc: checked.passwordPhc })
 }
 
 /** Emails the account's owner a link, which works only in the browser that asked for it. */
@@ -222,9 +229,10 @@ export async function linkByMail(
   if (waiting === null || given.attempt === null) return { outcome: 'expired' }
   const account = await findByEmail(services.sql, waiting.identity.email)
   if (account === null) return { outcome: 'expired' }
-  return link(services, visitor, { attempt: given.attempt, waiting, account, isMailProven: true })
+  return link(services, visitor, { attempt: given.attempt, waiting, account, passwordPhc: null })
 }
 
+/** `passwordPhc`: the hash of the password with which the owner has consented; null for an emailed link. */
 async function link(
   services: PeopleServices,
   visitor: Visitor,
@@ -232,15 +240,17 @@ async function link(
     attempt,
     waiting: { identity, next },
     account: { accountId, isBlocked },
-    isMailProven,
-  }: { attempt: string; waiting: WaitingAttempt; account: Found; isMailProven: boolean },
+    passwordPhc,
+  }: { attempt: string; waiting: WaitingAttempt; account: Found; passwordPhc: string | null },
 ): Promise<Linked> {
   if (isBlocked) return { outcome: 'blocked' }
   try {
     const opened = await services.sql.begin(async transaction => {
       if (!(await endWaiting(transaction, attempt))) return null
-      if (isMailProven) await linkProven(transaction, accountId, identity)
-      else await addIdentity(transaction, accountId, identity)
+      if (passwordPhc === null) await linkProven(transaction, accountId, identity)
+      else if (await lockUnchanged(transaction, { accountId, passwordPhc })) {
+        await addIdentity(transaction, accountId, identity)
+      } else return null
       return openSession(transaction, services.limits, { accountId, visitor })
     })
     if (opened === null) return { outcome: 'expired' }
@@ -252,16 +262,24 @@ async function link(
   }
 }
 
-/** Links a provider for somebody who is signed in and has proved that they own the account. */
+/**
+ * Links a provider for somebody who is signed in and has proved that they own the account. `ended`: the session has ended while
+ * the provider was answering.
+ */
 export async function linkToSession(
   services: PeopleServices,
   visitor: Visitor,
   { session, identity }: { session: Session; identity: Identity },
-): Promise<{ outcome: 'linked' | 'taken' }> {
+): Promise<{ outcome: 'linked' | 'taken' | 'ended' }> {
   const known = await findIdentity(services.sql, identity)
   if (known?.accountId === session.accountId) return { outcome: 'linked' }
   try {
-    await addIdentity(services.sql, session.accountId, identity)
+    const isLinked = await services.sql.begin(async transaction => {
+      if (!(await holdSession(transaction, session))) return false
+      await addIdentity(transaction, session.accountId, identity)
+      return true
+    })
+    if (!isLinked) return { outcome: 'ended' }
   } catch (error) {
     if (isTaken(error)) return { outcome: 'taken' }
     throw error

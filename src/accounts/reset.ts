@@ -2,7 +2,7 @@
 
 import type { AnySql } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
-import { dropTokens, issueToken, readToken, takeToken } from './email-tokens.ts'
+import { dropAccountTokens, dropTokens, issueToken, readToken, takeToken } from './email-tokens.ts'
 import { removeOutranked } from './identities.ts'
 import { MAILS } from './mail-texts.ts'
 import { networkOf } from './network.ts'
@@ -14,9 +14,12 @@ import { addressSubject, countQuota } from './throttle.ts'
 import type { Invalid, OpenedSession, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const FIND = 'select account_id, email from account where email_key = lower($1) and blocked_at is null'
-/** Also marks the address as verified, because whoever opens the link has access to the mailbox. */
+/**
+ * Also marks the address as verified, because whoever opens the link has access to the mailbox. $3: the hash of the password that
+ * was typed, which must still be the current one; null for a link.
+ */
 const CHANGE = `update account set password_phc = $2, email_verified_at = coalesce(email_verified_at, now())
-  where account_id = $1::text::bigint and blocked_at is null returning email`
+  where account_id = $1::text::bigint and blocked_at is null and ($3::text is null or password_phc = $3) returning email`
 
 /** Gives the same answer for every well-formed address, but emails only accounts that exist and are not blocked. */
 export async function requestReset(
@@ -88,7 +91,7 @@ export async function resetPassword(
     const taken = await takeToken(transaction, 'reset', token)
     if (taken === null) return 'expired'
     const accountId = taken.accountId as number
-    if (!(await change(transaction, accountId, passwordPhc))) return 'blocked'
+    if (!(await change(transaction, { accountId, from: null, to: passwordPhc }))) return 'blocked'
     await removeOutranked(transaction, accountId)
     return openSession(transaction, limits, { accountId, visitor })
   })
@@ -111,8 +114,8 @@ export async function changePassword(
   if (checked.outcome !== 'confirmed') return checked
   const passwordPhc = await passwords.hash(next)
   const opened = await sql.begin(async transaction => {
-    if (!(await change(transaction, session.accountId, passwordPhc))) return null
     const { accountId, secondFactorAt } = session
+    if (!(await change(transaction, { accountId, from: checked.passwordPhc, to: passwordPhc }))) return null
     return openSession(transaction, limits, { accountId, visitor, secondFactorAt })
   })
   if (opened === null) return { outcome: 'refused' }
@@ -120,12 +123,15 @@ export async function changePassword(
   return { outcome: 'changed', opened }
 }
 
-/** Sets the password and invalidates outstanding links. False if the account is blocked. */
-async function change(transaction: AnySql, accountId: number, passwordPhc: string): Promise<boolean> {
-  const row = (await transaction.unsafe(CHANGE, [String(accountId), passwordPhc]))[0]
+/** Sets the password and invalidates outstanding links. False if the account is blocked or its password is not `from` any more. */
+async function change(
+  transaction: AnySql,
+  { accountId, from, to }: { accountId: number; from: string | null; to: string },
+): Promise<boolean> {
+  const row = (await transaction.unsafe(CHANGE, [String(accountId), to, from]))[0]
   if (row === undefined) return false
   await endAllSessions(transaction, accountId)
-  await dropTokens(transaction, 'reset', row.email)
+  await dropAccountTokens(transaction, accountId)
   await dropTokens(transaction, 'registration', row.email)
   return true
 }

@@ -1,6 +1,7 @@
 /** The second factor: an authenticator app, passkeys (`passkeys.ts`), and recovery codes for people who have lost both. */
 
 import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
+import { lockAccount } from './accounts.ts'
 import {
   openAuthenticator,
   openOffer,
@@ -37,7 +38,6 @@ const DROP = `
 with apps as (delete from totp where account_id = $1::text::bigint returning account_id),
 passkeys as (delete from passkey where account_id = $1::text::bigint returning account_id)
 select from apps union all select from passkeys`
-const LOCK = 'select from account where account_id = $1::text::bigint for no key update'
 const COUNT = `select exists (select from totp where account_id = $1::text::bigint) as has_authenticator,
   (select count(*)::integer from passkey where account_id = $1::text::bigint) as passkeys`
 const PASSED = `update session set second_factor_at = now()
@@ -133,8 +133,7 @@ export async function lockFactors(
   transaction: TransactionSql,
   accountId: number,
 ): Promise<{ readonly hasAuthenticator: boolean; readonly passkeys: number }> {
-  await transaction.unsafe(LOCK, [String(accountId)])
-  // A separate statement, so that it sees what the previous holder of the lock committed.
+  await lockAccount(transaction, accountId)
   const row = (await transaction.unsafe(COUNT, [String(accountId)]))[0]!
   return { hasAuthenticator: row.has_authenticator, passkeys: row.passkeys }
 }

@@ -2,7 +2,8 @@
  * Sessions are opened at sign-in, found by their cookie's hash, and ended by a timeout, by their owner or by a new password.
  */
 
-import type { AnySql } from '../lib/database.ts'
+import type { AnySql, TransactionSql } from '../lib/database.ts'
+import { lockAccount } from './accounts.ts'
 import { describeDevice } from './device.ts'
 import type { PeopleLimits } from './limits.ts'
 import { readRole } from './roles.ts'
@@ -36,8 +37,11 @@ with s as (
   insert into session (session_hash, account_id, device, second_factor_at)
   values (decode($1, 'hex'), $2::text::bigint, $3, $4::text::timestamptz) returning *)
 select ${COLUMNS} from s join account a using (account_id)`
+/** Sessions that await their second factor go first: whoever only knows the password must not sign the owner out. */
 const MAKE_ROOM = `delete from session where session_id in (
-  select session_id from session where account_id = $1::text::bigint order by seen_at desc, session_id desc offset $2::text::integer)`
+  select session_id from session where account_id = $1::text::bigint
+   order by second_factor_at is null, seen_at desc, session_id desc offset $2::text::integer)`
+const IS_OPEN = 'select session_id from session where session_id = $1::text::bigint and account_id = $2::text::bigint'
 const END =
   'delete from session where account_id = $1::text::bigint and session_id = $2::text::bigint returning session_id'
 const END_OTHERS = `delete from session
@@ -54,7 +58,8 @@ update session set new_device = true from account
  where session_id = $2::text::bigint and $4::text::boolean and account.account_id = $1::text::bigint and account.created_at < now()`
 
 /**
- * Opens a session with a new secret. If the account has too many sessions, ends the least recently used ones. `secondFactorAt`
+ * Opens a session with a new secret. If the account has too many sessions, ends the least recently used ones, those that
+ * await their second factor first. `secondFactorAt`
  * is carried over from the session that this one replaces.
  */
 export async function openSession(
@@ -85,6 +90,15 @@ export async function readSession({ sql, limits }: PeopleServices, token: string
   if (hash === null) return null
   const row = (await sql.unsafe(READ, [hash, ...lives(limits)]))[0]
   return row === undefined ? null : toSession(row)
+}
+
+/** Locks the session's account until the transaction ends, so that nobody ends the session meanwhile. False if it has ended. */
+export async function holdSession(
+  transaction: TransactionSql,
+  { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,
+): Promise<boolean> {
+  await lockAccount(transaction, accountId)
+  return (await transaction.unsafe(IS_OPEN, [String(sessionId), String(accountId)])).length > 0
 }
 
 /** Lists the account's sessions, most recently used first. */

@@ -1,5 +1,6 @@
 /** Sign-in, and the password check that is repeated before a secret is revealed. */
 
+import type { TransactionSql } from '../lib/database.ts'
 import { spellEmail } from './accounts.ts'
 import { hostOf, networkOf } from './network.ts'
 import { isTooLong } from './password-rules.ts'
@@ -11,6 +12,9 @@ import type { OpenedSession, PeopleServices, Session, Throttled, Visitor } from 
 const FIND = `select account_id, password_phc, blocked_at is not null as blocked from account where email_key = lower($1)`
 const FIND_BY_ID =
   'select password_phc, email_key from account where account_id = $1::text::bigint and blocked_at is null'
+/** $2: the password's hash, so that a password changed meanwhile yields no row. */
+const LOCK_UNCHANGED = `select account_id from account
+  where account_id = $1::text::bigint and password_phc = $2 and blocked_at is null for no key update`
 const CONFIRM = `update session set password_checked_at = now()
   where session_id = $1::text::bigint and account_id = $2::text::bigint returning session_id`
 
@@ -34,10 +38,23 @@ export async function signIn(
   if (!(await passwords.verify(row?.password_phc ?? null, password)) || row === undefined) return { outcome: 'refused' }
   await guard.succeed()
   if (row.blocked) return { outcome: 'blocked' }
-  const opened = await sql.begin(transaction =>
-    openSession(transaction, limits, { accountId: Number(row.account_id), visitor }),
-  )
-  return { outcome: 'signed_in', opened }
+  const accountId = Number(row.account_id)
+  const opened = await sql.begin(async transaction => {
+    if (!(await lockUnchanged(transaction, { accountId, passwordPhc: row.password_phc }))) return null
+    return openSession(transaction, limits, { accountId, visitor })
+  })
+  return opened === null ? { outcome: 'refused' } : { outcome: 'signed_in', opened }
+}
+
+/**
+ * Locks the account until the transaction ends. False if its password is no longer the one that was checked, or it has been
+ * blocked: checking takes time, and whatever ended the sessions meanwhile must end this sign-in, too.
+ */
+export async function lockUnchanged(
+  transaction: TransactionSql,
+  { accountId, passwordPhc }: { accountId: number; passwordPhc: string },
+): Promise<boolean> {
+  return (await transaction.unsafe(LOCK_UNCHANGED, [String(accountId), passwordPhc])).length > 0
 }
 
 /** Checks the password and, if it is right, records the time in the session. Wrong passwords are throttled as at sign-in. */
@@ -50,24 +67,27 @@ export async function confirmPassword(
   const checked = await checkPassword(services, visitor, session, password)
   if (checked.outcome !== 'confirmed') return checked
   const rows = await services.sql.unsafe(CONFIRM, [String(session.sessionId), String(session.accountId)])
-  return rows.length > 0 ? checked : { outcome: 'refused' }
+  return { outcome: rows.length > 0 ? 'confirmed' : 'refused' }
 }
 
-/** Checks the password of the session's account. Wrong passwords are throttled as at sign-in. */
+/**
+ * Checks the password of the session's account, and returns its hash. Wrong passwords are throttled as at sign-in.
+ */
 export async function checkPassword(
   services: PeopleServices,
   visitor: Visitor,
   session: Pick<Session, 'accountId' | 'email'>,
   password: string,
-): Promise<{ outcome: 'confirmed' } | { outcome: 'refused' } | Throttled> {
+): Promise<{ outcome: 'confirmed'; passwordPhc: string } | { outcome: 'refused' } | Throttled> {
   const guard = guardOf(services, visitor, session.email)
   const retryAfterSeconds = await guard.begin()
   if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
   if (isTooLong(password, services.limits)) return { outcome: 'refused' }
   const row = (await services.sql.unsafe(FIND_BY_ID, [String(session.accountId)]))[0]
-  if (!(await services.passwords.verify(row?.password_phc ?? null, password))) return { outcome: 'refused' }
+  const passwordPhc: string | null = row?.password_phc ?? null
+  if (!(await services.passwords.verify(passwordPhc, password)) || passwordPhc === null) return { outcome: 'refused' }
   await guard.succeed()
-  return { outcome: 'confirmed' }
+  return { outcome: 'confirmed', passwordPhc }
 }
 
 /** Whether the password was checked recently enough to reveal a secret. */

@@ -108,6 +108,17 @@ describe('a session ends', () => {
     const alive = await Promise.all(opened.map(async ({ token }) => (await readSession(people, token)) !== null))
     expect(alive).toEqual([false, true, true, true])
   })
+
+  test('not because somebody who knows the password, but not the second factor, opens many', async () => {
+    const accountId = await newAccount()
+    const few = { ...people.limits, sessionsMax: 3 }
+    const secondFactorAt = new Date()
+    const own = await openSession(sql, few, { accountId, visitor: visitor(), secondFactorAt })
+    await age(own, 'seen_at', '1 hour')
+    for (let turn = 0; turn < 4; turn++) await openSession(sql, few, { accountId, visitor: visitor() })
+    expect(await readSession(people, own.token)).not.toBeNull()
+    expect(await listSessions(people, accountId)).toHaveLength(3)
+  })
 })
 
 test('the sweep deletes what has expired and nothing else', async () => {

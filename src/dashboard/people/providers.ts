@@ -101,6 +101,7 @@ async function finish(request: PageRequest, id: ProviderId): Promise<Answer> {
     // The person who is signed in now did not begin the attempt.
     if (session?.accountId !== attempt.accountId) return failed(request, 'providers.expired')
     const { outcome } = await linkToSession(people, visitor, { session, identity })
+    if (outcome === 'ended') return failed(request, 'providers.expired')
     return { kind: 'redirect', to: `/account/sign-ins?done=${outcome}_${id}`, attempt: 'end' }
   }
   const { next } = attempt
