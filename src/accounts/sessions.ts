@@ -88,7 +88,7 @@ export async function openSession(
 export async function readSession({ sql, limits }: PeopleServices, token: string): Promise<Session | null> {
   const hash = hashToken(token)
   if (hash === null) return null
-  const row = (await sql.unsafe(READ, [hash, ...lives(limits)]))[0]
+  const row = (await sql.unsafe(READ, [hash, ...lifetimes(limits)]))[0]
   return row === undefined ? null : toSession(row)
 }
 
@@ -103,7 +103,7 @@ export async function holdSession(
 
 /** Lists the account's sessions, most recently used first. */
 export async function listSessions({ sql, limits }: PeopleServices, accountId: number): Promise<readonly Session[]> {
-  return (await sql.unsafe(LIST, [String(accountId), ...lives(limits)])).map(toSession)
+  return (await sql.unsafe(LIST, [String(accountId), ...lifetimes(limits)])).map(toSession)
 }
 
 /** Ends one session. False if the account has no such session. */
@@ -126,7 +126,7 @@ export async function endAllSessions(sql: AnySql, accountId: number): Promise<vo
   await sql.unsafe(END_ALL, [String(accountId)])
 }
 
-function lives(limits: PeopleLimits): string[] {
+function lifetimes(limits: PeopleLimits): string[] {
   const { sessionIdleSeconds, sessionSeconds, operatorSessionIdleSeconds, operatorSessionSeconds } = limits
   return [sessionIdleSeconds, sessionSeconds, operatorSessionIdleSeconds, operatorSessionSeconds].map(String)
 }

@@ -79,8 +79,8 @@ async function readDigests(): Promise<Digests> {
   worker.unref()
   const timer = setTimeout(() => void worker.terminate(), DIGEST_TIMEOUT_MS).unref()
   try {
-    const [said] = await Promise.all([text(worker.stdout), once(worker, 'exit')])
-    return JSON.parse(said) as Digests
+    const [output] = await Promise.all([text(worker.stdout), once(worker, 'exit')])
+    return JSON.parse(output) as Digests
   } finally {
     clearTimeout(timer)
   }

@@ -15,7 +15,7 @@ export function languageOf(text: string): Language {
 interface Sentences {
   simulated: string
   echo(text: string): string
-  nothingSaid: string
+  noText: string
   system(characters: number): string
   turns(count: number): string
   images(list: string[]): string
@@ -33,7 +33,7 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
   en: {
     simulated: 'This is a simulated reply: no model was called.',
     echo: text => `You wrote: “${text}”`,
-    nothingSaid: 'The last turn has no text.',
+    noText: 'The last turn has no text.',
     system: characters => `The system prompt has ${characters} characters.`,
     turns: count => `The conversation has ${count} turns.`,
     images: list => `You sent ${list.length} ${list.length === 1 ? 'image' : 'images'}: ${list.join('; ')}.`,
@@ -60,7 +60,7 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
   vi: {
     simulated: 'Đây là câu trả lời mô phỏng: không có mô hình nào được gọi.',
     echo: text => `Bạn đã viết: “${text}”`,
-    nothingSaid: 'Lượt cuối không có văn bản.',
+    noText: 'Lượt cuối không có văn bản.',
     system: characters => `Lời nhắc hệ thống dài ${characters} ký tự.`,
     turns: count => `Cuộc trò chuyện có ${count} lượt.`,
     images: list => `Bạn đã gửi ${list.length} hình ảnh: ${list.join('; ')}.`,

@@ -85,10 +85,10 @@ function answerText(prompt: Prompt, language: Language, limits: PlanLimits): str
   if (prompt.outputForm.kind === 'schema') {
     return JSON.stringify(instanceOf(prompt.outputForm.schema, hintsIn(prompt.userText)))
   }
-  const said = prompt.outcomes.length > 0 ? outcomeText(prompt, language, limits) : echoText(prompt, language, limits)
-  if (prompt.outputForm.kind === 'object') return JSON.stringify({ simulated: true, answer: said })
+  const answer = prompt.outcomes.length > 0 ? outcomeText(prompt, language, limits) : echoText(prompt, language, limits)
+  if (prompt.outputForm.kind === 'object') return JSON.stringify({ simulated: true, answer: answer })
   const tokens = wordNumber(prompt.words, 'tokens')
-  return tokens === null ? said : ofLength(said, Math.min(tokens, limits.replyTokensMax), sentences.filler)
+  return tokens === null ? answer : ofLength(answer, Math.min(tokens, limits.replyTokensMax), sentences.filler)
 }
 
 function outcomeText(prompt: Prompt, language: Language, limits: PlanLimits): string {
@@ -104,8 +104,8 @@ function outcomeText(prompt: Prompt, language: Language, limits: PlanLimits): st
 
 function echoText(prompt: Prompt, language: Language, limits: PlanLimits): string {
   const sentences = SENTENCES[language]
-  const said = clip(withoutWords(prompt.userText).trim(), limits.echoCharactersMax)
-  const parts = [sentences.simulated, said === '' ? sentences.nothingSaid : sentences.echo(said)]
+  const prompted = clip(withoutWords(prompt.userText).trim(), limits.echoCharactersMax)
+  const parts = [sentences.simulated, prompted === '' ? sentences.noText : sentences.echo(prompted)]
   if (prompt.images.length > 0) parts.push(sentences.images(prompt.images.map(describeImage)))
   if (prompt.documents > 0) parts.push(sentences.documents(prompt.documents))
   if (prompt.systemText !== '') parts.push(sentences.system(prompt.systemText.length))

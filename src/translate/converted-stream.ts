@@ -109,14 +109,14 @@ export function convertReply(reply: JsonObject, conversion: ReplyConversion, bil
   if (error !== null) throw gatewayErrorOf(error)
   if (!upstream.isReply(reply))
     throw new GatewayError('upstream_failed', { cause: 'the reply does not have the expected format' })
-  const said: string[] = []
+  const emitted: string[] = []
   const fold = new ReplyFold()
-  const pipe = new ReplyPipe({ to: fold, facts, onOutput: text => said.push(text) })
+  const pipe = new ReplyPipe({ to: fold, facts, onOutput: text => emitted.push(text) })
   const reader = openReader(upstream, pipe, { context, isReplay: true })
   for (const event of upstream.replay(reply)) reader.push(event)
   const stopReason = pipe.end(reader.end())
   const { usage } = reader
-  const output = said.join('')
+  const output = emitted.join('')
   const reported = usage.state === 'missing' ? estimatedUsage(context, output.length) : usage.usage
   const billed = bill === undefined ? reported : bill({ usage, output })
   const body = client.writeReply(

@@ -32,18 +32,18 @@ export function createColumn(root, { models, texts }, onSpent) {
   }
 
   function showTurn({ text, pictures }) {
-    const said = article('said', texts.you)
-    for (const url of pictures) said.append(picture(url, texts.picture))
-    said.appendChild(document.createElement('p')).textContent = text
+    const question = article('question', texts.you)
+    for (const url of pictures) question.append(picture(url, texts.picture))
+    question.appendChild(document.createElement('p')).textContent = text
   }
 
   function meterFor(answer, turn, { system }) {
     const place = answer.appendChild(document.createElement('p'))
     place.className = 'fine'
-    const said = models[model].kind === 'chat' ? [...turns, turn] : [turn]
+    const sentTurns = models[model].kind === 'chat' ? [...turns, turn] : [turn]
     const sent = {
-      words: [system, ...said.map(({ text }) => text)].join('\n'),
-      pictures: said.flatMap(({ pictures }) => pictures).length,
+      words: [system, ...sentTurns.map(({ text }) => text)].join('\n'),
+      pictures: sentTurns.flatMap(({ pictures }) => pictures).length,
     }
     return createMeter(place, models[model], sent, texts)
   }
@@ -56,7 +56,7 @@ export function createColumn(root, { models, texts }, onSpent) {
     showTurn(turn)
     const answer = article('answer', model)
     const meter = meterFor(answer, turn, settings)
-    const said = { requestId: null, text: '', isCut: false }
+    const reply = { requestId: null, text: '', isCut: false }
     answer.setAttribute('aria-busy', 'true')
     status.textContent = texts.writing
     try {
@@ -66,22 +66,22 @@ export function createColumn(root, { models, texts }, onSpent) {
         body: JSON.stringify(body),
         signal,
       })
-      said.requestId = response.headers.get('x-request-id')
+      reply.requestId = response.headers.get('x-request-id')
       if (!response.ok) throw await faultOf(response, texts)
       if (endpoint === 'audio_speech') await showSound(response, answer, meter)
       else if (endpoint.startsWith('images')) await showPictures(response, turn, { answer, meter })
-      else await showStream(response, READERS[endpoint], { answer, meter, said })
-      status.textContent = said.isCut ? texts.cut : texts.done
+      else await showStream(response, READERS[endpoint], { answer, meter, reply })
+      status.textContent = reply.isCut ? texts.cut : texts.done
       return true
     } catch (fault) {
       status.textContent = !signal.aborted ? '' : endpoint in READERS ? texts.stopped : stoppedWords(body)
       if (!signal.aborted) answer.append(faultNotice(fault instanceof Fault ? fault.message : texts.errorNetwork))
-      return signal.aborted || said.text !== ''
+      return signal.aborted || reply.text !== ''
     } finally {
-      if (said.text !== '') turns.push(turn, { role: 'assistant', text: said.text, pictures: [] })
+      if (reply.text !== '') turns.push(turn, { role: 'assistant', text: reply.text, pictures: [] })
       answer.removeAttribute('aria-busy')
       running = null
-      meter.settle(said.requestId, onSpent)
+      meter.settle(reply.requestId, onSpent)
     }
   }
 
@@ -116,7 +116,7 @@ export function createColumn(root, { models, texts }, onSpent) {
     }
   }
 
-  async function showStream(response, read, { answer, meter, said }) {
+  async function showStream(response, read, { answer, meter, reply }) {
     const body = document.createElement('div')
     body.className = 'markdown'
     answer.prepend(body)
@@ -132,10 +132,10 @@ export function createColumn(root, { models, texts }, onSpent) {
           reasoning.append(step.reasoning)
         }
         if (step.text) {
-          said.text += step.text
+          reply.text += step.text
           markdown.write(step.text)
         }
-        said.isCut ||= step.cut === true
+        reply.isCut ||= step.cut === true
         hasEnded ||= step.ended === true
         meter.add(step)
       }

@@ -81,13 +81,13 @@ async function show(request: PageRequest): Promise<Answer> {
   return webhook === null ? NOT_FOUND : webhookPage(request, webhook, {})
 }
 
-interface Said {
+interface Feedback {
   readonly notice?: string
   readonly problem?: string
   readonly kindsFault?: string
 }
 
-async function webhookPage(request: PageRequest, webhook: Webhook, said: Said): Promise<Answer> {
+async function webhookPage(request: PageRequest, webhook: Webhook, feedback: Feedback): Promise<Answer> {
   const { options, language, query } = request
   const { limits } = options.alerts
   const deliveries = await listDeliveries(options.sql, webhook, limits.deliveriesShown)
@@ -97,12 +97,12 @@ async function webhookPage(request: PageRequest, webhook: Webhook, said: Said): 
     template: 'webhook',
     title: view.host,
     section: 'account',
-    status: said.kindsFault === undefined ? 200 : 422,
+    status: feedback.kindsFault === undefined ? 200 : 422,
     data: {
       ...view,
-      notice: said.notice ?? (query.choice('done', ['saved']) === null ? null : text(language, 'alerts.done')),
-      problem: said.problem ?? null,
-      kindsFault: said.kindsFault ?? null,
+      notice: feedback.notice ?? (query.choice('done', ['saved']) === null ? null : text(language, 'alerts.done')),
+      problem: feedback.problem ?? null,
+      kindsFault: feedback.kindsFault ?? null,
       kinds: kindsFor(request).map(kind => ({
         kind,
         labelKey: kindKey(kind),

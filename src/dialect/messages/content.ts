@@ -69,8 +69,8 @@ function givenDocument(block: JsonObject): GivenDocument {
   const source = objectOrNull(block.source)
   const title = textOrNull(block.title)
   const isText = source?.type === 'text' || source?.type === 'content'
-  const said = source?.type === 'text' ? source.data : textsOf(source?.content)
-  const text = [title, said].filter(line => typeof line === 'string' && line !== '').join('\n\n')
+  const content = source?.type === 'text' ? source.data : textsOf(source?.content)
+  const text = [title, content].filter(line => typeof line === 'string' && line !== '').join('\n\n')
   return { text: isText ? text : null, note: `[document ${title ?? 'document.pdf'} omitted]` }
 }
 

@@ -13,7 +13,7 @@ export function replay(reply: JsonObject): UpstreamEvent[] {
   // Readers expect a choice with index 0.
   const first = all.some(choice => (choice.index ?? 0) === 0) ? null : all[0]
   const indexOf = (choice: JsonObject) => (choice === first ? 0 : (choice.index ?? 0))
-  const said = all.map(choice => ({
+  const emitted = all.map(choice => ({
     index: indexOf(choice),
     delta: deltaOf(objectOrNull(choice.message) ?? {}),
     logprobs: choice.logprobs ?? null,
@@ -25,7 +25,7 @@ export function replay(reply: JsonObject): UpstreamEvent[] {
     finish_reason: choice.finish_reason ?? 'stop',
   }))
   return [
-    replayed('', { ...head, choices: said }),
+    replayed('', { ...head, choices: emitted }),
     replayed('', { ...head, choices: ended }),
     ...(isObject(usage) ? [replayed('', { ...head, choices: [], usage })] : []),
     { name: '', data: DONE },

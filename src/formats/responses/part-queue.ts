@@ -19,8 +19,8 @@ type Waiting = string | null
 export class QueuedPart {
   readonly start: PartStart
   readonly #queue: PartQueue
-  /** Text added since the last `startSection`. */
-  #said = new GatheredText()
+  /** Text added since the last `divide`. */
+  #text = new GatheredText()
   readonly waiting: Waiting[] = []
   #divides = false
   isOver = false
@@ -36,42 +36,42 @@ export class QueuedPart {
     if (this.isOver || text === '') return this
     if (this.#divides) this.waiting.push(null)
     this.#divides = false
-    this.#said.add(text)
+    this.#text.add(text)
     this.waiting.push(text)
     this.#queue.grew(this, text.length)
     return this
   }
 
   /** Records text (escaped JSON string content) that has already been emitted. */
-  saidWritten(text: ByteText): void {
-    this.#said.addWritten(text)
+  addWritten(text: ByteText): void {
+    this.#text.addWritten(text)
   }
 
   /** Given the part's full text, adds what has not arrived yet. Does nothing if it does not begin with the text so far. */
   complete(whole: string): void {
     if (this.isOver || whole === '') return
-    const { text } = this.#said
+    const { text } = this.#text
     if (whole.length > text.length && whole.startsWith(text)) this.say(whole.slice(text.length))
   }
 
   /** Starts a new piece of reasoning, unless the current one is empty. */
   divide(): void {
-    if (this.saidNothing) return
-    this.#said = new GatheredText()
+    if (this.isEmpty) return
+    this.#text = new GatheredText()
     this.#divides = true
   }
 
   end(seal: Seal | null = null): void {
     if (this.isOver) return
-    if (this.start.kind === 'call' && this.saidNothing) this.say('{}')
+    if (this.start.kind === 'call' && this.isEmpty) this.say('{}')
     this.isOver = true
     this.seal = seal
     this.#queue.ended()
   }
 
-  /** Whether no text has arrived since the last `startSection`. */
-  get saidNothing(): boolean {
-    return this.#said.text === ''
+  /** Whether no text has arrived since the last `divide`. */
+  get isEmpty(): boolean {
+    return this.#text.text === ''
   }
 }
 

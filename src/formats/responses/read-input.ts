@@ -107,18 +107,18 @@ function readMessage(item: JsonObject, place: string): Piece | null {
   const content = `${place}.content`
   switch (item.role) {
     case 'user':
-      return said('user', readContent(item.content, content), place)
+      return pieceOf('user', readContent(item.content, content), place)
     case 'assistant':
-      return said('assistant', readTexts(item.content, content), place)
+      return pieceOf('assistant', readTexts(item.content, content), place)
     case 'system':
     case 'developer':
-      return said('system', readTexts(item.content, content), place)
+      return pieceOf('system', readTexts(item.content, content), place)
     default:
       return refuse(`${place}.role`, 'expected one of user, assistant, system, developer')
   }
 }
 
-function said(by: 'system' | 'user' | 'assistant', parts: readonly ContentPart[], place: string): Piece | null {
+function pieceOf(by: 'system' | 'user' | 'assistant', parts: readonly ContentPart[], place: string): Piece | null {
   return parts.length === 0 ? null : { by, parts, place }
 }
 

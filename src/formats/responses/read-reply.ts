@@ -54,7 +54,7 @@ export class ResponsesReader implements ReplyReader {
     if (part === null || this.finished || this.#queue.live !== part || this.#learner.current === null) return null
     const { kind } = part.start
     if (kind === 'refusal') return null
-    return { kind, learner: this.#learner, onSkimmed: written => part.saidWritten(written) }
+    return { kind, learner: this.#learner, onSkimmed: written => part.addWritten(written) }
   }
 
   push(event: UpstreamEvent): void {
