@@ -67,3 +67,22 @@ test('for a usage file that lacks columns the error names them', async () => {
   )
   await expect(usageEffect(chunksOf('', 100), good, good, TODAY)).rejects.toThrow('the usage file is empty')
 })
+
+test.each([
+  ['a number with separators', 'beta-2,"1,000,000",0,2000', 'record 2 of the usage file: "1,000,000" in the column'],
+  ['an exponent', 'beta-2,1E+06,0,2000', '"1E+06" in the column "input_tokens" is not a plain number'],
+  ['a comma in the cost', 'beta-2,1000000,0,"2000,5"', '"2000,5" in the column "cost_vnd" is not a plain number'],
+  ['a currency', 'beta-2,1000000,0,2.000 ₫', '"2.000 ₫" in the column "cost_vnd"'],
+  ['a cut line', 'beta-2,1000000,0', 'record 2 of the usage file has 3 fields instead of 4'],
+])('a usage file is refused rather than read in part: %s', async (_, line, message) => {
+  const usage = `model,input_tokens,output_tokens,cost_vnd\n${line}\n`
+  await expect(usageEffect(chunksOf(usage, 100), good, good, TODAY)).rejects.toThrow(message)
+})
+
+test('a file that sums up calls is no usage', async () => {
+  const business =
+    'model,calls,errors,input_tokens,output_tokens,revenue_vnd,cost_vnd\nreq/alpha-1,40,0,9,9,36000,100\n'
+  await expect(usageEffect(chunksOf(business, 100), good, good, TODAY)).rejects.toThrow(
+    'the usage file sums up calls in a column "calls"; give it with a row for each call',
+  )
+})
