@@ -63,6 +63,8 @@ export const CODES = {
   'alias-shadows-id': error('An alias has the name of an entry, in the same case or another.'),
   'alias-shadows-vendor': error("An alias is an entry with its vendor's name in front."),
   'alias-repeated': error('Two aliases differ only in case.'),
+  'alias-unit': error('An alias under `req/` points to an entry priced per token, without an acknowledgement.'),
+  'name-reserved': error('An alias or an entry is called `fallback`, the name of a setting.'),
   'vendor-unknown': error('No family has the named vendor.'),
   'vendor-taken': error('A vendor name already means something else.'),
   'alias-retired': error('An alias or the fallback points to an entry that retires.'),
