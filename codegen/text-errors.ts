@@ -34,14 +34,15 @@ export function findTextErrors(path: string, text: string, tree: SyntaxTree): Fi
 
 type At = (offset: number, message: string, fix: string) => Finding
 
-const SPACES = new Set(['\u00A0', '\u202F'])
+const SPACE = /^\p{Zs}$/u
 
 function unreadable(text: string, at: At): Finding | null {
   const found = findUnseen(text)
   if (found === null) return null
   const { character, index } = found
   const name = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
-  return SPACES.has(character)
+  if (character === '\r') return at(index, `${name} ends a line for some programs only`, 'write a plain line break')
+  return SPACE.test(character)
     ? at(index, `${name} looks like a space but is not`, 'write a plain space')
     : at(index, `${name} is an invisible character`, 'remove it')
 }

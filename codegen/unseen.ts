@@ -1,6 +1,7 @@
 /** Finds invisible characters: keys and names that contain one are not what they look like. */
 
-const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00A0\u202F]/gu
+/** Control and format characters, all spaces but the plain one, the blank letters of Hangul, and a CR that ends no line. */
+const UNSEEN = /(?![\t\n\r ])[\p{Cc}\p{Cf}\p{Z}\u115F\u1160\u3164\uFFA0]|\r(?!\n)/gu
 
 /** The first invisible character, ignoring a leading byte order mark. */
 export function findUnseen(text: string): { readonly character: string; readonly index: number } | null {
