@@ -73,6 +73,7 @@ test('without a second factor no page opens except the one that sets it up', asy
   const done = await operator.post(`${FACTOR}/enrol`, { ...fieldsOf(wrong, `${FACTOR}/enrol`), code: spent })
   recoveryCodes = [...done.html.matchAll(/<code>((?:[0-9A-Z]{4}-){3}[0-9A-Z]{4})<\/code>/g)].map(found => found[1]!)
   expect([done.status, recoveryCodes.length]).toEqual([200, 10])
+  expect(done.html).toContain(`data-copy="${recoveryCodes.join('\n')}"`)
   expect(done.html).toContain('href="/operator/accounts?q&#x3D;x"')
   expect((await operator.get('/operator/accounts')).status).toBe(200)
 })

@@ -177,7 +177,7 @@ async function renew(request: PageRequest): Promise<Answer> {
 }
 
 export function codesPage(request: PageRequest, codes: readonly string[]): Answer {
-  const data = { codes, next: nextOf(request) }
+  const data = { codes, allText: codes.join('\n'), next: nextOf(request) }
   return { ...factorPage(request, 'recovery-codes', 'factor.codes.title', data), secret: true }
 }
 
