@@ -78,7 +78,8 @@ export const DUTY_TEXTS = {
   'receipt.buyer': { vi: 'Bên mua', en: 'Buyer' },
   'receipt.total': { vi: 'Tổng đã nhận', en: 'Total received' },
   'receipt.print': {
-    vi: 'In trang này bằng trình duyệt (Ctrl+P), hoặc lưu thành PDF.',
-    en: 'Print this page in your browser (Ctrl+P), or save it as PDF.',
+    vi: 'In trang này bằng trình duyệt, hoặc lưu thành PDF.',
+    en: 'Print this page in your browser, or save it as PDF.',
   },
+  'receipt.print.keys': { vi: 'Phím tắt: Ctrl+P.', en: 'Shortcut: Ctrl+P.' },
 } as const satisfies Texts
