@@ -2,6 +2,7 @@
 
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { saysInRequest } from './echoed-text.ts'
 import { type ErrorBody, type ErrorPlaces, readErrorText, readErrorValue } from './error-body.ts'
 import { maskSecrets } from './mask.ts'
 import { retryAfterSeconds, waitInText } from './retry-after.ts'
@@ -44,6 +45,8 @@ export interface UpstreamFailure {
   readonly nowMs: number
   /** Exact strings to mask in the error's text, such as the credential in use. */
   readonly secrets?: readonly string[]
+  /** The request that the upstream refused. Without it, words of the client in the error are taken for the provider's own. */
+  readonly request?: Buffer
   /** Paths of the error fields in this provider's error bodies. If null or omitted, the usual shapes are tried. */
   readonly places?: ErrorPlaces | null
 }
@@ -53,7 +56,8 @@ export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
   const body = readErrorText(failure.body, failure.places) ?? NO_BODY
   const wait = retryAfterSeconds(failure.headers ?? {}, failure.nowMs)
   const type = body.type || errorTypeHeader(failure.headers?.['x-amzn-errortype'])
-  return classify({ ...body, type }, { status: failure.status, wait, secrets: failure.secrets ?? [] })
+  const { status, secrets = [], request = null } = failure
+  return classify({ ...body, type }, { status, wait, secrets, request })
 }
 
 /** AWS sends the error's type in a header, such as `ThrottlingException:http://…`. */
@@ -68,7 +72,7 @@ function errorTypeHeader(header: string | readonly string[] | undefined): string
  */
 export function readUpstreamErrorValue(value: JsonValue, secrets: readonly string[] = []): UpstreamError | null {
   const body = readErrorValue(value)
-  return body && classify(body, { status: impliedStatus(body), wait: null, secrets })
+  return body && classify(body, { status: impliedStatus(body), wait: null, secrets, request: null })
 }
 
 /** Builds the error for an upstream failure that came without error text. `label` describes the failure in the log. */
@@ -221,20 +225,28 @@ const TYPE_STATUS: Readonly<Record<string, number>> = {
 function impliedStatus(body: ErrorBody): number {
   const byCode = /^[45]\d\d$/.test(body.code) ? Number(body.code) : undefined
   const status = KNOWN_CODES[body.code] ?? TYPE_STATUS[body.type] ?? TYPE_STATUS[body.code] ?? byCode ?? 500
-  return isOperatorProblem(body) ? 403 : status
+  return isNamedOperatorProblem(body) || operatorTextIn(body) !== null ? 403 : status
 }
 
 interface Circumstances {
   readonly status: number
   readonly wait: number | null
   readonly secrets: readonly string[]
+  /** The request, to find the client's own words in the error; null if unknown. */
+  readonly request: Buffer | null
 }
 
-function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): UpstreamError {
-  const kind = kindOf(body, status)
+function classify(body: ErrorBody, { status, wait, secrets, request }: Circumstances): UpstreamError {
+  const words = operatorTextIn(body)
+  // Providers quote the request in their errors. If a client could make an error look like the operator's problem, one request
+  // would put the credential out of service for everybody.
+  const isEcho = words !== null && request !== null && saysInRequest(request, words)
+  const isOperators = isNamedOperatorProblem(body) || (words !== null && !isEcho)
+  const kind = status < 500 && isOperators ? 'operator' : kindOf(body, status)
   const visible = kind === 'refused' || kind === 'context_overflow' || kind === 'too_large'
   const shown = visible && {
-    message: visibleMessage(kind, maskSecrets(body.message, secrets)),
+    // In case it is the provider's own text after all, it stays hidden.
+    message: isEcho ? null : visibleMessage(kind, maskSecrets(body.message, secrets)),
     details: body.details,
     code: kind === 'refused' && Object.hasOwn(KNOWN_CODES, body.code) ? body.code : null,
     param: body.param === '' ? null : maskSecrets(body.param, secrets).slice(0, PARAM_LENGTH_MAX),
@@ -264,7 +276,6 @@ function visibleMessage(kind: UpstreamErrorKind, message: string): string | null
 }
 
 function kindOf(body: ErrorBody, status: number): UpstreamErrorKind {
-  if (status < 500 && isOperatorProblem(body)) return 'operator'
   switch (status) {
     case 400:
     case 422:
@@ -306,10 +317,14 @@ function isReference({ param, message }: ErrorBody): boolean {
   return (param !== '' && param !== 'model') || STORED.test(message)
 }
 
-function isOperatorProblem(body: ErrorBody): boolean {
-  if (OPERATOR_TYPES.has(body.type) || OPERATOR_CODES.has(body.code)) return true
-  const text = body.message.toLowerCase()
-  return OPERATOR_TEXTS.some(words => text.includes(words))
+function isNamedOperatorProblem({ type, code }: ErrorBody): boolean {
+  return OPERATOR_TYPES.has(type) || OPERATOR_CODES.has(code)
+}
+
+/** Returns the words by which the text tells of a problem for the operator; null if it does not. */
+function operatorTextIn({ message }: ErrorBody): string | null {
+  const text = message.toLowerCase()
+  return OPERATOR_TEXTS.find(words => text.includes(words)) ?? null
 }
 
 function isOverflow(body: ErrorBody): boolean {

@@ -131,7 +131,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   const endpoint = upstreamEndpoint(call.endpoint, target)
   const reply = await send(services, call, { plan, prepared, attempt })
   if (isGood(reply)) return reply
-  const failure = await readFailure(reply, upstream)
+  const failure = { ...(await readFailure(reply, upstream)), request: prepared.body }
   const bare = endpoint === 'responses' ? bodyWithoutSeals(prepared.body, failure, target) : null
   if (bare === null) throw gatewayErrorOf(readUpstreamFailure(failure))
   // The upstream cannot decrypt the reasoning in the history, which is too old or comes from another organisation. That is not
@@ -143,7 +143,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   attempt.reopen()
   const again = await send(services, call, { plan, prepared: { ...prepared, body: bare }, attempt })
   if (isGood(again)) return again
-  throw gatewayErrorOf(readUpstreamFailure(await readFailure(again, upstream)))
+  throw gatewayErrorOf(readUpstreamFailure({ ...(await readFailure(again, upstream)), request: bare }))
 }
 
 function isGood({ status }: UpstreamReply): boolean {

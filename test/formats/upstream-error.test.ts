@@ -218,6 +218,28 @@ describe('retry-after', () => {
   })
 })
 
+describe('words of the client in an error', () => {
+  const error = (message: string) => JSON.stringify({ error: { message, type: 'invalid_request_error' } })
+  const echoed = (message: string, request: string, status = 400) =>
+    readUpstreamFailure({ status, body: error(message), nowMs: NOW_MS, request: Buffer.from(request) })
+
+  test.each([
+    ["Invalid value: 'insufficient_quota'.", '{"role":"insufficient_quota"}'],
+    ['Your Credit balance is too low: Extra inputs are not permitted', '{"your credit Balance is too low":1}'],
+    ["Tool 'invalid api key' not found", '{"name":"\\u0069nvalid api\\u0020key"}'],
+    ["Unknown part 'api key expired'", '--form\r\n\r\napi key expired'],
+  ])('do not make it the problem of the operator: %s', (message, request) => {
+    expect(echoed(message, request)).toMatchObject({ kind: 'refused', status: 400, message: null })
+  })
+
+  test("leave the provider's own words and statuses what they are", () => {
+    const message = 'Your credit balance is too low to access the API.'
+    expect(echoed(message, '{"role":"user"}').kind).toBe('operator')
+    expect(echoed(message, `{"content":"${message}"}`, 402).kind).toBe('operator')
+    expect(echoed(message, `{"content":"${message}"}`, 429).kind).toBe('rate_limited')
+  })
+})
+
 describe('a wait that only the text asks for', () => {
   test.each<[string, number | null]>([
     ['Rate limit reached for gpt-5.5. Please try again in 2s.', 2],

@@ -336,6 +336,20 @@ test('a reference to something that the provider has not stored is refused, and 
   expect(credentials.flatMap(({ modelsCoolingDown }) => modelsCoolingDown)).toEqual([])
 })
 
+test('an error that quotes the client is not taken for a problem with the credential', async () => {
+  const message = "Invalid value: 'incorrect api key'. Supported values are: 'system', 'user'."
+  answer = json(400, {
+    error: { message, type: 'invalid_request_error', param: 'input[0].role', code: 'invalid_value' },
+  })
+  const response = await call(
+    JSON.stringify({ model: 'gpt-5.4', input: [{ role: 'incorrect api key', content: 'x' }] }),
+  )
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ error: { code: 'upstream_refused', param: 'input[0].role' } })
+  const credentials = running.gateway.upstreams.find('openai')!.credentials.status()
+  expect(credentials.map(({ state }) => state)).toEqual(['well'])
+})
+
 test('a refusal because of the request itself keeps its code and its text', async () => {
   const error = '"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window"}'
   const failed = event('response.failed', `"sequence_number":4,${RESPONSE('failed', `,${error}`)}`)
