@@ -9,6 +9,7 @@ import { countUnreadable, receiveNotification } from '../../src/payments/notific
 import { makeOrderCode } from '../../src/payments/order-code.ts'
 import { cancelOrder, readOrder } from '../../src/payments/orders.ts'
 import { createSignedProvider } from '../../src/payments/providers/signed.ts'
+import { receiveTransactions } from '../../src/payments/receive.ts'
 import { simulateTransfer } from '../../src/payments/simulate.ts'
 import { listTransactions, storeTransaction } from '../../src/payments/transactions.ts'
 import type { BankProvider } from '../../src/payments/types.ts'
@@ -252,6 +253,19 @@ describe('a failure in the middle', () => {
     expect(await balanceOf(sql, order.accountId)).toBe(0)
     expect(await receive(payments, given)).toMatchObject({ outcome: 'credited', orderCode: order.orderCode })
     expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
+
+  test('leaves the other transfers of its list stored: the sweep decides them, even if the provider does not send them again', async () => {
+    const [first, second] = [await newOrder(payments), await newOrder(payments)]
+    const broken = testPayments(sql, { bookCredit: () => Promise.reject(new Error('the process dies here')) })
+    const list = [first, second].map(order => transfer({ memo: order.orderCode }))
+    const source = { provider: 'sepay', via: 'webhook', notificationId: null } as const
+    await expect(receiveTransactions(broken, source, list)).rejects.toThrow('dies here')
+    await sql`update bank_txn set received_at = now() - interval '1 minute' where state = 0`
+    expect(await judgeUndecided(payments)).toBe(2)
+    for (const order of [first, second]) expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+    const again = await receiveTransactions(payments, source, [...list, ...list])
+    expect(again.map(({ outcome }) => outcome)).toEqual(Array(4).fill('duplicate'))
   })
 
   test('the sweep decides what no provider sends again, and only once', async () => {
