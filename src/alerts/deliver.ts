@@ -25,10 +25,27 @@ select claimed.*, alert.kind, alert.at, alert.data, account.email, account.langu
   from claimed join alert using (alert_id) left join account on account.account_id = claimed.account_id and blocked_at is null
   left join webhook on webhook.webhook_id = claimed.webhook_id
  order by delivery_id`
-const CLAIM = `
+const CLAIM_MAILS = `
 with due as (
-  select delivery_id from alert_delivery where state = 0 and next_at <= now()
+  select delivery_id from alert_delivery where state = 0 and next_at <= now() and webhook_id is null
    order by next_at limit $1::text::integer for update skip locked),${CLAIMED}`
+/** The oldest deliveries that take turns. */
+const WEIGHED_MAX = 20_000
+/**
+ * Accounts take turns, those with the least to deliver first, so that slow receivers of one account do not keep back the others.
+ * $3: deliveries claimed of one account.
+ */
+const CLAIM_POSTS = `
+with oldest as (
+  select delivery_id, account_id, next_at from alert_delivery
+   where state = 0 and next_at <= now() and webhook_id is not null order by next_at limit ${WEIGHED_MAX}),
+ranked as (
+  select delivery_id, next_at as since, row_number() over (partition by account_id order by next_at, delivery_id) as turn,
+         count(*) over (partition by account_id) as waiting from oldest),
+due as (
+  select d.delivery_id from alert_delivery d join ranked using (delivery_id)
+   where turn <= $3::text::integer and d.state = 0 and d.next_at <= now()
+   order by turn, waiting, since limit $1::text::integer for update of d skip locked),${CLAIMED}`
 const CLAIM_ONE = `
 with due as (
   select delivery_id from alert_delivery where state = 0 and delivery_id = $1::text::bigint for update skip locked),${CLAIMED}`
@@ -64,14 +81,25 @@ interface Claimed {
   readonly disabled_at: Date | null
 }
 
-/** Delivers until nothing is due or `runMax` deliveries have been tried. Returns how many were tried. */
-export async function deliverAlerts(services: AlertServices): Promise<number> {
+/** Sends emails until none is due or `runMax` have been tried. Never waits for a customer's webhook. */
+export function sendMails(services: AlertServices): Promise<void> {
   const { sql, limits } = services
-  for (let tried = 0; ; ) {
-    const claimed = await sql.unsafe(CLAIM, [String(limits.parallelMax), String(limits.claimSeconds)])
-    await Promise.all(claimed.map(row => deliver(services, row as unknown as Claimed)))
+  return deliverAll(services, () => sql.unsafe(CLAIM_MAILS, [String(limits.parallelMax), String(limits.claimSeconds)]))
+}
+
+/** Posts to webhooks until nothing is due or `runMax` deliveries have been tried. */
+export function postWebhooks(services: AlertServices): Promise<void> {
+  const { sql, limits } = services
+  const bounds = [limits.postsMax, limits.claimSeconds, limits.postsPerAccountMax].map(String)
+  return deliverAll(services, () => sql.unsafe(CLAIM_POSTS, bounds))
+}
+
+async function deliverAll(services: AlertServices, claim: () => Promise<readonly unknown[]>): Promise<void> {
+  for (let tried = 0; tried < services.limits.runMax; ) {
+    const claimed = await claim()
+    if (claimed.length === 0) return
+    await Promise.all(claimed.map(row => deliver(services, row as Claimed)))
     tried += claimed.length
-    if (claimed.length < limits.parallelMax || tried >= limits.runMax) return tried
   }
 }
 

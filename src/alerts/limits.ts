@@ -18,8 +18,11 @@ export interface AlertLimits {
   readonly mailsPerDayMax: number
   /** How long alerts and their deliveries are kept. */
   readonly keptSeconds: number
-  /** Maximum number of deliveries in progress at once. */
+  /** Maximum number of emails in progress at once. */
   readonly parallelMax: number
+  /** Maximum number of posts to webhooks in progress at once, in total and for one account. */
+  readonly postsMax: number
+  readonly postsPerAccountMax: number
   /** Maximum number of deliveries tried in one run. */
   readonly runMax: number
   /** How long a delivery belongs to the process that claimed it. Must exceed the time that any delivery takes. */
@@ -51,6 +54,8 @@ export const ALERT_LIMITS: AlertLimits = {
   mailsPerDayMax: 100,
   keptSeconds: 90 * 86_400,
   parallelMax: 8,
+  postsMax: 32,
+  postsPerAccountMax: 2,
   runMax: 500,
   claimSeconds: 2 * MINUTE,
   mailPausesSeconds: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR],

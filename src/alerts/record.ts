@@ -28,10 +28,12 @@ export const SQL_KEY_FACTS = `'key_id', k.key_id, 'name', k.label, 'last4', k.la
 /** Today in Vietnam. Not materialized, so that the planner knows which days a finder reads. */
 export const SQL_TODAY = `today as not materialized (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)`
 
+const POSTS_PER_MAIL = 5
+
 /**
  * The last part of every finder's SQL. A finder is a list of common table expressions whose last one, `found`, has the columns
  * account_id, kind, reference and data. $1: MAIL_DEFAULTS; $2: number of alerts per account and day after which none are
- * emailed. A finder's own parameters begin with $3. The lock makes the statement wait until a concurrent deletion of the
+ * emailed; after POSTS_PER_MAIL times as many, none are posted to webhooks. A finder's own parameters begin with $3. The lock makes the statement wait until a concurrent deletion of the
  * account is over, so that no alert is written for a deleted account.
  */
 export const SQL_RECORD = `,
@@ -53,7 +55,10 @@ mailed as (
 posted as (
   insert into alert_delivery (alert_id, account_id, webhook_id)
   select recorded.alert_id, recorded.account_id, webhook.webhook_id
-    from recorded join webhook using (account_id) where disabled_at is null and recorded.kind = any (webhook.kinds))
+    from recorded join webhook using (account_id)
+   where disabled_at is null and recorded.kind = any (webhook.kinds)
+     and (select count(*) from alert earlier where earlier.account_id = recorded.account_id
+             and earlier.at > now() - interval '1 day') < $2::text::integer * ${POSTS_PER_MAIL})
 select count(*)::integer as alerts from recorded`
 /** Sets the statement timeout: the pool's is short, because people wait for pages; searches for alerts may take longer. */
 const PATIENCE = `select set_config('statement_timeout', $1, true)`

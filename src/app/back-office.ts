@@ -10,7 +10,7 @@ import { recordAction } from '../accounts/operator-log.ts'
 import { createPeople } from '../accounts/services.ts'
 import { sweepPeople } from '../accounts/sweep.ts'
 import type { PeopleServices } from '../accounts/types.ts'
-import { deliverAlerts } from '../alerts/deliver.ts'
+import { postWebhooks, sendMails } from '../alerts/deliver.ts'
 import { findAlerts, findSlowAlerts, sweepAlerts } from '../alerts/run.ts'
 import { createAlerts } from '../alerts/services.ts'
 import type { AlertServices } from '../alerts/types.ts'
@@ -170,7 +170,8 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
       await findSlowAlerts(alerts)
       await sweepAlerts(alerts)
     }),
-    inTurn('sent alerts', DELIVER_MS, () => deliverAlerts(alerts)),
+    inTurn('sent alerts', DELIVER_MS, () => sendMails(alerts)),
+    inTurn('posted alerts', DELIVER_MS, () => postWebhooks(alerts)),
     restingInTurn('rolled up calls', ROLL_UP_MS, () => rollUpCalls(sql, { signal: stopping.signal })),
     inTurn('summed days', ROLL_UP_MS, () => sumDays(sql, { signal: stopping.signal })),
     restingInTurn('rolled up accounts', ROLL_UP_MS, () => rollUpAccounts(sql, { signal: stopping.signal })),

@@ -9,7 +9,6 @@ import { setKeyCap } from '../../src/accounts/key-settings.ts'
 import { createKey, revokeKey } from '../../src/accounts/keys.ts'
 import { playgroundKey } from '../../src/accounts/playground-key.ts'
 import { openSession } from '../../src/accounts/sessions.ts'
-import { deliverAlerts } from '../../src/alerts/deliver.ts'
 import { retiringModels } from '../../src/alerts/find-slow.ts'
 import { ALERT_MAILS } from '../../src/alerts/mail-texts.ts'
 import { findAlerts, findSlowAlerts, sweepAlerts } from '../../src/alerts/run.ts'
@@ -22,7 +21,7 @@ import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { newcomer, testPeople, visitor } from '../accounts/people.ts'
 import { newOrder, receive, testPayments, transfer, warmUp } from '../payments/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { newCustomer, spend, type TestCustomer, testAlerts, topUp } from './world.ts'
+import { deliverAlerts, newCustomer, spend, type TestCustomer, testAlerts, topUp } from './world.ts'
 
 const database = await createTestDatabase()
 const { sql } = database

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { deliverAlerts, testWebhook } from '../../src/alerts/deliver.ts'
+import { testWebhook } from '../../src/alerts/deliver.ts'
 import type { DeliveryOutcome } from '../../src/alerts/delivery-counts.ts'
 import { ALL_KINDS } from '../../src/alerts/kinds.ts'
 import { findAlerts } from '../../src/alerts/run.ts'
@@ -24,7 +24,7 @@ import {
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { HOSTILE_HOSTS } from '../support/hostile-hosts.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { newCustomer, spend, type TestCustomer, testAlerts, topUp } from './world.ts'
+import { deliverAlerts, newCustomer, spend, type TestCustomer, testAlerts, topUp } from './world.ts'
 
 const database = await createTestDatabase()
 const { sql } = database

@@ -1,6 +1,7 @@
 /** Helpers for tests: alert services, and customers whose money, keys and emails a test can inspect. */
 
 import { createAccount } from '../../src/accounts/accounts.ts'
+import { postWebhooks, sendMails } from '../../src/alerts/deliver.ts'
 import type { AlertLimits } from '../../src/alerts/limits.ts'
 import { createAlerts } from '../../src/alerts/services.ts'
 import type { AlertServices } from '../../src/alerts/types.ts'
@@ -58,6 +59,11 @@ export function testAlerts(
     mailsTo: email => mails.splice(0).filter(mail => mail.to === email),
   }
   return alerts
+}
+
+/** Delivers what is due, by email and to webhooks. */
+export async function deliverAlerts(alerts: TestAlerts): Promise<void> {
+  await Promise.all([sendMails(alerts), postWebhooks(alerts)])
 }
 
 let accounts = 0

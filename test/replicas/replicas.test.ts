@@ -132,6 +132,7 @@ test('work that one process does for all was done once at the start, not once pe
     'expired people data',
     'found alerts',
     'found daily alerts',
+    'posted alerts',
     'rolled up accounts',
     'rolled up calls',
     'sent alerts',
