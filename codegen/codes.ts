@@ -50,6 +50,9 @@ export const CODES = {
     'A price is off by a factor of ten from its neighbours, or from the floor where there are none.',
   ),
   'cost-incomplete': error('A cost lacks an input or output price, names no price at all, or needs an exchange rate.'),
+  'cost-odd': warning(
+    'Costs are out of proportion: output below input, a cheaper tier, per token instead of per million.',
+  ),
   'below-cost': warning('Entries are sold for less than they cost the operator.'),
   'price-borrowed': error("A price is a YAML alias of another entry's price."),
   count: error('There are more or fewer entries than expected.'),
@@ -77,7 +80,7 @@ export const CODES = {
   'successor-dearer': error('A successor costs over 50 % more, without an acknowledgement of its price.'),
   retired: warning('An entry has retired: its successor serves its calls.'),
   'retires-soon': warning('An entry retires within 60 days.'),
-  'date-order': error('A retirement comes before its warning, or dated values are out of order.'),
+  'date-order': error('A retirement comes before its warning or the release, or dated values are out of order.'),
   'far-date': warning('A date is years ahead.'),
   'acknowledgement-stale': error('An acknowledged price is not in effect.'),
   // Upstreams

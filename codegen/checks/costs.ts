@@ -3,7 +3,7 @@
 import { FX_DECIMALS, SHARE_DECIMALS, USD_DECIMALS } from '../../src/catalogue/cost.ts'
 import type { Path } from '../source.ts'
 import { asList, asNumber, asRecord, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
-import { checkDate } from './retirements.ts'
+import { checkDate, checkFarDate } from './retirements.ts'
 
 const USD_KEYS = ['input', 'cached', 'cache_write', 'output', 'image', 'call'] as const
 
@@ -13,20 +13,21 @@ export function checkCosts(view: CatalogueView, report: Report): void {
   )
   for (const place of holders) {
     if (place.value.cost === undefined) continue
-    for (const { step, at } of checkHistory(report, place, 'cost')) {
+    for (const { step, at } of checkHistory(view, report, place, 'cost')) {
       checkDecimals(report, place, { step, at, keys: USD_KEYS, decimals: USD_DECIMALS })
       checkPrices(report, place, step, at)
+      checkProportions(report, place, step, at)
       for (const [index, tier] of asList(step.tiers).entries())
         checkTier(report, place, { at: [...at, 'tiers', index], tier, before: asList(step.tiers)[index - 1] })
     }
   }
   for (const host of view.hosts.values()) {
-    for (const found of checkHistory(report, host, 'discount'))
+    for (const found of checkHistory(view, report, host, 'discount'))
       checkDecimals(report, host, { ...found, keys: ['share'], decimals: SHARE_DECIMALS })
-    checkFx(report, host)
+    checkFx(view, report, host)
   }
   if (view.main === undefined) return
-  checkFx(report, { file: view.main, path: ['defaults'], value: asRecord(view.settings.defaults) })
+  checkFx(view, report, { file: view.main, path: ['defaults'], value: asRecord(view.settings.defaults) })
   checkExchange(view, report)
 }
 
@@ -40,13 +41,14 @@ interface Step {
 }
 
 /** Reads a key that holds a single value or a list of dated values. Reports dates that are not in ascending order. */
-function checkHistory(report: Report, place: Holder, key: string): Step[] {
+function checkHistory(view: CatalogueView, report: Report, place: Holder, key: string): Step[] {
   const written = place.value[key]
   const steps: Step[] = Array.isArray(written)
     ? written.map((step, index) => ({ step: asRecord(step), at: [key, index] }))
     : [{ step: asRecord(written), at: [key] }]
   for (const [index, { step, at }] of steps.entries()) {
     checkDate(report, place, [...at, 'from'], step.from)
+    checkFarDate(view, place, [...at, 'from'], step.from, report)
     const before = steps[index - 1]?.step.from
     if (typeof before !== 'string' || typeof step.from !== 'string' || before < step.from) continue
     const message = `\`${key}\` from ${step.from} comes after the one from ${before}`
@@ -87,6 +89,37 @@ function checkPrices(report: Report, place: Place, step: Loose, at: Path): void 
     report(place, at, 'cost-incomplete', 'a cost that names no price', 'write `input` and `output`, `image` or `call`')
 }
 
+/** Token prices below this, in USD per million, are probably meant per token or per thousand. */
+const TOKEN_USD_MIN = 0.01
+
+/** Warns about token prices that no provider has: they hide losses, because a cost that is too low looks like a margin. */
+function checkProportions(report: Report, place: Place, step: Loose, at: Path): void {
+  const rows = [
+    [step, at] as const,
+    ...asList(step.tiers).map((tier, index) => [asRecord(tier), [...at, 'tiers', index]] as const),
+  ]
+  const odd = (path: Path, message: string, fix: string) => report(place, path, 'cost-odd', message, fix)
+  for (const [index, [row, path]] of rows.entries()) {
+    const [input, cached, output] = ['input', 'cached', 'output'].map(key => asNumber(row[key]))
+    const before = rows[index - 1]?.[0]
+    const above = (key: string) => asNumber(before?.[key]) ?? 0
+    if (input === undefined || output === undefined) continue
+    if ([input, output].some(price => price > 0 && price < TOKEN_USD_MIN)) {
+      odd([...path, 'input'], `input ${input} and output ${output} USD are very little`, 'write USD per million tokens')
+    } else if (output < input) {
+      odd([...path, 'output'], `output ${output} is cheaper than input ${input}`, 'make sure that they are not swapped')
+    } else if (cached !== undefined && cached > input) {
+      odd(
+        [...path, 'cached'],
+        `cached input ${cached} costs more than input ${input}`,
+        'check for a missing or extra digit',
+      )
+    } else if (input < above('input') || output < above('output')) {
+      odd(path, 'a tier for longer inputs is cheaper than the one before', 'check for a missing or extra digit')
+    }
+  }
+}
+
 function checkTier(report: Report, place: Place, facts: { at: Path; tier: unknown; before: unknown }): void {
   const tier = asRecord(facts.tier)
   checkDecimals(report, place, { step: tier, at: facts.at, keys: USD_KEYS, decimals: USD_DECIMALS })
@@ -96,8 +129,8 @@ function checkTier(report: Report, place: Place, facts: { at: Path; tier: unknow
   report(place, [...facts.at, 'above_tokens'], 'out-of-range', message, 'write the tiers in ascending order')
 }
 
-function checkFx(report: Report, place: Holder): void {
-  for (const found of checkHistory(report, place, 'fx'))
+function checkFx(view: CatalogueView, report: Report, place: Holder): void {
+  for (const found of checkHistory(view, report, place, 'fx'))
     checkDecimals(report, place, { ...found, keys: ['vnd_per_usd'], decimals: FX_DECIMALS })
 }
 

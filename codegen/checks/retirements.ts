@@ -17,10 +17,12 @@ export function checkDeprecations(view: CatalogueView, report: Report): void {
   for (const family of view.families) {
     for (const model of family.models) {
       if (model.value.released !== undefined) checkDate(report, model, ['released'], model.value.released)
-      checkFarDate(view, model, ['released'], report)
+      checkFarDate(view, model, ['released'], model.value.released, report)
       for (const place of [model, ...model.entries]) {
         checkDates(place, report)
-        for (const key of ['since', 'retires']) checkFarDate(view, place, ['deprecated', key], report)
+        const facts = asRecord(place.value.deprecated)
+        for (const key of ['since', 'retires']) checkFarDate(view, place, ['deprecated', key], facts[key], report)
+        checkRelease(model, place, facts, report)
       }
     }
   }
@@ -41,11 +43,22 @@ function checkDates(place: ModelView | EntryView, report: Report): void {
   )
 }
 
+function checkRelease(
+  model: ModelView,
+  place: Place,
+  { retires }: Readonly<Record<string, unknown>>,
+  report: Report,
+): void {
+  const { released } = model.value
+  if (typeof released !== 'string' || typeof retires !== 'string' || released < retires) return
+  const message = `retires on ${retires}, but the model is released on ${released}`
+  report(place, ['deprecated', 'retires'], 'date-order', message, 'correct one of the two')
+}
+
 /** A date at least this many years ahead is probably a typo. */
 const FAR_YEARS = 5
 
-function checkFarDate(view: CatalogueView, place: ModelView | EntryView, at: string[], report: Report): void {
-  const day = at.reduce<unknown>((value, key) => asRecord(value)[key], place.value)
+export function checkFarDate(view: CatalogueView, place: Place, at: Path, day: unknown, report: Report): void {
   if (view.today === null || typeof day !== 'string' || !/^[0-9]{4}-/.test(day)) return
   const years = Number(day.slice(0, 4)) - Number(view.today.slice(0, 4))
   if (years < FAR_YEARS) return
