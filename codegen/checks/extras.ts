@@ -5,6 +5,7 @@
  */
 
 import { asList, asNumber, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
+import { OUTLIER_RATIO } from './prices.ts'
 
 /** A part of the catalogue that can configure extras: an upstream, family, model, entry or target. */
 interface Layer extends Place {
@@ -54,10 +55,16 @@ function checkTool(view: CatalogueView, { layer, at, word, treatment, fact }: To
     report(layer, at, 'extra-uncounted', message, `write \`uses: […]\` under \`extras: tools: ${word}:\` there`)
   }
   const floor = asNumber(asRecord(view.settings.floors).use)
-  if (floor === undefined || vnd >= floor) return
+  if (floor === undefined) return
+  const where = [...at, 'price', 'vnd']
+  if (vnd >= floor * OUTLIER_RATIO) {
+    const message = `${vnd} VND per use is far from the floor of ${floor}`
+    report(layer, where, 'price-outlier', message, 'check for a missing or extra digit')
+  }
+  if (vnd >= floor) return
   report(
     layer,
-    [...at, 'price', 'vnd'],
+    where,
     'price-floor',
     `${vnd} VND per use is below the floor of ${floor}`,
     `write at least ${floor}, or lower \`floors\` in catalogue.yaml`,

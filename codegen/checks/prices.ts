@@ -5,7 +5,7 @@
 import { isAlias } from 'yaml'
 import { asList, asNumber, asRecord, type CatalogueView, type EntryView, type Report } from '../view.ts'
 
-const OUTLIER_RATIO = 10
+export const OUTLIER_RATIO = 10
 /** The median of at least this many prices with the same unit (`per`) counts as the usual price. */
 const NEIGHBOURS_MIN = 3
 /** Price changes above this percentage must be acknowledged in catalogue.yaml. */
@@ -42,6 +42,11 @@ export function checkPrices(view: CatalogueView, report: Report): void {
       )
       continue
     }
+    if (per === 'request' && isCopiedUnit(entry, vnd)) {
+      const message = `${vnd} VND per request is also the price of a million tokens`
+      report(entry, ['price', 'vnd'], 'price-outlier', message, 'make sure that it is not left over from a copied line')
+      continue
+    }
     const family = medians.get(`${per} ${entry.model.family.name}`)
     const group = family !== undefined && family.count >= NEIGHBOURS_MIN ? family : medians.get(per)
     // With too few prices in this unit to tell what is usual, compare with the floor.
@@ -56,6 +61,11 @@ export function checkPrices(view: CatalogueView, report: Report): void {
       'check for a missing or extra digit',
     )
   }
+}
+
+/** Whether a price per call is the number that another entry of the model has per million tokens. */
+function isCopiedUnit({ model }: EntryView, vnd: number): boolean {
+  return model.entries.some(({ price }) => price?.per === 'mtok' && price.vnd === vnd)
 }
 
 /** Rejects prices behind a YAML alias: changing one price would change the other. */
