@@ -2,9 +2,9 @@
 
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
-import { saysInRequest } from './echoed-text.ts'
 import { type ErrorBody, type ErrorPlaces, readErrorText, readErrorValue } from './error-body.ts'
 import { maskSecrets } from './mask.ts'
+import { isNamedOperatorProblem, operatorTextIn, saysInRequest } from './operator-problem.ts'
 import { retryAfterSeconds, waitInText } from './retry-after.ts'
 
 export type UpstreamErrorKind =
@@ -54,6 +54,7 @@ export interface UpstreamFailure {
 /** Reads the error of a reply whose status is not 2xx. */
 export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
   const body = readErrorText(failure.body, failure.places) ?? NO_BODY
+  if (refusesContent(failure.status, body)) return CONTENT_REFUSED
   const wait = retryAfterSeconds(failure.headers ?? {}, failure.nowMs)
   const type = body.type || errorTypeHeader(failure.headers?.['x-amzn-errortype'])
   const { status, secrets = [], request = null } = failure
@@ -120,39 +121,26 @@ const CODES = {
   failed: 'upstream_failed',
 } as const satisfies Record<UpstreamErrorKind, ErrorCode>
 
-const NO_BODY: ErrorBody = { message: '', type: '', code: '', param: '', details: null }
+/**
+ * Whether a 403 refuses the content of the request, and not our credential (xAI: "Content violates usage guidelines. Team: …, API
+ * key ID: …, Failed check: …"; reported in inspect_ai#2267 and sub2api#5359, read 2026-11).
+ */
+function refusesContent(status: number, { message }: ErrorBody): boolean {
+  return status === 403 && message.toLowerCase().includes('violates usage guidelines')
+}
 
-/** Error types that indicate a problem for the operator, even with a status such as 400 or 429. */
-const OPERATOR_TYPES = new Set([
-  'authentication_error',
-  'permission_error',
-  'billing_error',
-  'insufficient_quota',
-  'accessdeniedexception',
-  'expiredtokenexception',
-  'servicequotaexceededexception',
-  'unrecognizedclientexception',
-])
-const OPERATOR_CODES = new Set([
-  'insufficient_quota',
-  'invalid_api_key',
-  'invalid_authentication',
-  'billing_hard_limit_reached',
-  'billing_not_active',
-  'account_deactivated',
-  'model_not_found',
-  'arrearage',
-])
-const OPERATOR_TEXTS = [
-  'credit balance is too low',
-  'insufficient balance',
-  'insufficient_quota',
-  'exceeded your current quota, please check your plan and billing',
-  'incorrect api key',
-  'invalid api key',
-  'api key not valid',
-  'api key expired',
-]
+/** As other providers report it. The text is our own, because the provider's names the operator's account. */
+const CONTENT_REFUSED: UpstreamError = {
+  ...NOT_SHOWN,
+  kind: 'refused',
+  status: 400,
+  message: "The content violates the provider's usage guidelines.",
+  code: 'content_policy_violation',
+  retryAfterSeconds: null,
+  label: 'content_policy_violation',
+}
+
+const NO_BODY: ErrorBody = { message: '', type: '', code: '', param: '', details: null }
 
 const OVERFLOW_CODES = new Set(['context_length_exceeded', 'model_max_prompt_tokens_exceeded'])
 /** Phrases that clients look for to detect a context overflow, so that they can shorten the conversation. */
@@ -315,16 +303,6 @@ const STORED = /^(item|(previous )?response|conversation|prompt) with id\b/i
  */
 function isReference({ param, message }: ErrorBody): boolean {
   return (param !== '' && param !== 'model') || STORED.test(message)
-}
-
-function isNamedOperatorProblem({ type, code }: ErrorBody): boolean {
-  return OPERATOR_TYPES.has(type) || OPERATOR_CODES.has(code)
-}
-
-/** Returns the words by which the text tells of a problem for the operator; null if it does not. */
-function operatorTextIn({ message }: ErrorBody): string | null {
-  const text = message.toLowerCase()
-  return OPERATOR_TEXTS.find(words => text.includes(words)) ?? null
 }
 
 function isOverflow(body: ErrorBody): boolean {

@@ -218,6 +218,21 @@ describe('retry-after', () => {
   })
 })
 
+test.each([
+  {
+    code: 'The caller does not have permission to execute the specified operation',
+    error:
+      'Content violates usage guidelines. Team: 12ab, API key ID: 34cd, Model: grok-4, Failed check: SAFETY_CHECK_TYPE_BIO',
+  },
+  { code: 'permission-denied', error: 'Content violates usage guidelines. ' },
+])('a 403 about content is a refusal, and names nobody’s account: %j', body => {
+  const error = failure(403, body)
+  expect(error).toMatchObject({ kind: 'refused', status: 400, code: 'content_policy_violation' })
+  expect(gatewayErrorOf(error)).toMatchObject({ status: 400, type: 'invalid_request_error' })
+  expect(JSON.stringify(error)).not.toMatch(/12ab|34cd/)
+  expect(failure(403, { ...body, error: 'Access to the chat endpoint is denied' }).kind).toBe('operator')
+})
+
 describe('words of the client in an error', () => {
   const error = (message: string) => JSON.stringify({ error: { message, type: 'invalid_request_error' } })
   const echoed = (message: string, request: string, status = 400) =>
