@@ -1,6 +1,7 @@
 /** The operators' start page and their pages for calls, business figures and upstreams, while the first provider fails. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { catalogue } from '../../src/catalogue/current.ts'
 import { dayOf } from '../../src/ledger/reports/days.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import { upstreamFamilies } from '../../src/telemetry/upstreams.ts'
@@ -311,7 +312,13 @@ describe('the first page', () => {
     await sql`insert into unknown_model (day, name, fell_back, refused) values (now()::date, 'gpt-next', 12, 0)`
     const { html } = await operator.get('/operator')
     const page = readable(html)
+    const unserved = catalogue.items.filter(
+      each =>
+        !catalogue.isRetired(each) && !each.entry.upstreams.some(({ via }) => via === 'anthropic' || via === 'xai'),
+    )
     for (const words of [
+      `Models without a credential: ${unserved.length}`,
+      'there is no credential for alibaba, aws-bedrock, aws-bedrock-openai, deepseek, google, ',
       'Unmatched transfers: 1',
       'The queue on disk has lines that could not be written to the ledger',
       'Models that sell below cost: 1',

@@ -107,7 +107,7 @@ async function spools(request: PageRequest): Promise<readonly Attention[]> {
 
 async function upstreams(request: PageRequest): Promise<readonly Attention[]> {
   const views = await readUpstreamViews(request, new Date(request.now.getTime() - HOUR_MS))
-  return views.flatMap(view => {
+  const troubles = views.flatMap(view => {
     const { id, out, figures, openIn, stateText } = view
     const href = `/operator/upstreams/${encodeURIComponent(id)}`
     if (out !== null)
@@ -118,6 +118,21 @@ async function upstreams(request: PageRequest): Promise<readonly Attention[]> {
     const why = [openIn > 0 ? stateText : null, failed].filter(part => part !== null)
     return [item(request, 'bad', 'upstream', href, { id, why: why.join('; ') })]
   })
+  return [...troubles, ...unserved(request, new Set(views.map(({ id }) => id)))]
+}
+
+/** Models that are in the price list although no upstream of theirs has a credential. */
+function unserved(request: PageRequest, callable: ReadonlySet<string>): readonly Attention[] {
+  const { catalogue } = request.options
+  const entries = catalogue.items
+    .filter(each => !catalogue.isRetired(each))
+    .map(({ entry }) => entry)
+    .filter(entry => !entry.upstreams.some(({ via }) => callable.has(via)))
+  if (entries.length === 0) return []
+  const without = [...new Set(entries.flatMap(entry => entry.upstreams.map(({ via }) => via)))].toSorted()
+  const names = entries.map(({ id }) => nameOf(id, `/models/${id}`))
+  const values = { count: entries.length, upstreams: without.join(', ') }
+  return [item(request, 'warn', 'unserved', '/operator/upstreams', values, names)]
 }
 
 async function transfers(request: PageRequest): Promise<readonly Attention[]> {

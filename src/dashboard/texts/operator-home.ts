@@ -48,6 +48,14 @@ export const OPERATOR_HOME_TEXTS = {
     vi: '{share} lần thử bị lỗi trong giờ vừa qua',
     en: '{share} of attempts failed in the last hour',
   },
+  'operator.attention.unserved': {
+    vi: 'Mô hình chưa có khóa nhà cung cấp: {count}',
+    en: 'Models without a credential: {count}',
+  },
+  'operator.attention.unserved.detail': {
+    vi: 'Có trong bảng giá nhưng mọi lượt gọi đều lỗi, vì chưa có khóa cho {upstreams}.',
+    en: 'They are in the price list, but every call to them fails: there is no credential for {upstreams}.',
+  },
   'operator.attention.upstream_out': { vi: 'Đã ngừng dùng {id}', en: '{id} is out of service' },
   'operator.attention.upstream_out.detail': { vi: 'Đến {time}: {reason}', en: 'Until {time}: {reason}' },
   'operator.attention.transfers': { vi: 'Chuyển khoản chưa khớp: {count}', en: 'Unmatched transfers: {count}' },
