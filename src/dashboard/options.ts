@@ -93,8 +93,11 @@ export interface DashboardLimits {
   readonly adjustVndMax: number
   /** Maximum amount that an account may spend in the playground per day (Vietnam time), in whole dong. */
   readonly playgroundDailyVndMax: number
-  /** Maximum number of concurrent CSV exports in this process. */
+  /** Maximum number of concurrent CSV exports in this process, in total and for one account. */
   readonly exportsMax: number
+  readonly exportsPerAccountMax: number
+  /** An export ends if its reader takes longer than this, in ms, to ask for the next few hundred kilobytes. */
+  readonly exportStallMs: number
   /** How long the models' success rates and times to first byte are cached, in seconds. */
   readonly modelFiguresSeconds: number
   /** How long a page waits for the models' figures, in ms. */
@@ -111,6 +114,8 @@ export const DASHBOARD_LIMITS: Omit<DashboardLimits, 'adjustAskVnd' | 'adjustVnd
   usageDaysMax: 366,
   outboxMailsMax: 50,
   exportsMax: 4,
+  exportsPerAccountMax: 2,
+  exportStallMs: 120_000,
   modelFiguresSeconds: 300,
   modelFiguresWaitMs: 500,
   modelFiguresCallsMin: 20,

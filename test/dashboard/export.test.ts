@@ -1,8 +1,10 @@
 /** The CSV export reads rows from the database page by page, at the pace of its client. */
 
+import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { csvAnswer } from '../../src/dashboard/csv.ts'
 import { Form } from '../../src/dashboard/form.ts'
 import { USAGE_PAGES } from '../../src/dashboard/money/usage.ts'
 import { DASHBOARD_LIMITS } from '../../src/dashboard/options.ts'
@@ -75,18 +77,22 @@ test('an export reads a page of rows from the database when its reader is ready 
   expect(Math.max(...pages)).toBeLessThanOrEqual(REPORT_LIMITS.csvPageRows)
 })
 
-test('stalled readers of exports keep others out only while they are connected', async () => {
-  const headers = { ...owner.headers, cookie: owner.cookie }
-  const open = async () => {
+test('stalled readers of exports keep out nobody but themselves, and only while they are connected', async () => {
+  const other = new Visitor(running.url)
+  await other.signUp('other@example.com')
+  const open = async (who = owner) => {
+    const headers = { ...who.headers, cookie: who.cookie }
     const leaving = new AbortController()
     const response = await fetch(`${running.url}/usage.csv`, { headers, signal: leaving.signal })
     return { status: response.status, response, leaving }
   }
-  const standing = await Promise.all(Array.from({ length: DASHBOARD_LIMITS.exportsMax }, open))
+  const standing = await Promise.all(Array.from({ length: DASHBOARD_LIMITS.exportsPerAccountMax }, () => open()))
   expect(standing.map(({ status }) => status)).toEqual(standing.map(() => 200))
   const refused = await open()
   expect([refused.status, refused.response.headers.get('retry-after')]).toEqual([503, '60'])
   await refused.response.arrayBuffer()
+  const served = await open(other)
+  expect([served.status, (await served.response.text()).split('\r\n').length]).toEqual([200, 2])
   for (const { leaving } of standing) leaving.abort()
   let next = refused
   const admitted = async () => {
@@ -96,4 +102,23 @@ test('stalled readers of exports keep others out only while they are connected',
   }
   await expect.poll(admitted, { timeout: 60_000 }).toBe(200)
   expect((await next.response.text()).split('\r\n').length).toBe(ROWS + 2)
+})
+
+test('an export whose reader takes nothing for a while ends', async () => {
+  const limits = { ...DASHBOARD_LIMITS, exportStallMs: 50 }
+  let isReleased = false
+  async function* chunks() {
+    try {
+      for (;;) yield 'a line\r\n'.repeat(10_000)
+    } finally {
+      isReleased = true
+    }
+  }
+  const request = { options: { limits }, session: { accountId } } as unknown as PageRequest
+  const { body } = csvAnswer(request, { chunks: chunks(), fileName: 'endless.csv' }) as FileAnswer
+  const stream = body as Readable
+  const closed = once(stream, 'close')
+  await once(stream, 'readable')
+  await closed
+  expect(isReleased).toBe(true)
 })
