@@ -39,7 +39,7 @@ beforeAll(async () => {
   const ports = [await freePort(), await freePort()] as const
   single = await world.add('single', { METRICS_PORT: String(ports[0]) })
   supervised = await world.add('supervised', { METRICS_PORT: String(ports[1]), WORKERS: '1' })
-  for (const gateway of world.gateways) expect(await gateway.start(), gateway.life?.lastWords).toBe(true)
+  for (const gateway of world.gateways) expect(await gateway.start(), gateway.lastRun?.lastWords).toBe(true)
   customer = await world.customers.create(world.sql, 1_000_000_000n * VND)
   prometheus = new Prometheus(
     [single, supervised].map(({ name }, index) => ({
@@ -161,7 +161,7 @@ describe('the alerts on running gateways', { timeout: 2 * WAIT_MS }, () => {
   test('a gateway keeps restarting: GatewayRestarts', async () => {
     for (let times = 0; times < 3; times++) {
       await single.signal('SIGKILL')
-      expect(await single.start(), single.life?.lastWords).toBe(true)
+      expect(await single.start(), single.lastRun?.lastWords).toBe(true)
       await passes(2)
     }
     await fires('GatewayRestarts')

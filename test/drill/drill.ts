@@ -211,7 +211,7 @@ class Drill {
       const backMs = performance.now()
       ;(world.relay as Relay).moveTo(cluster.port)
       for (const gateway of world.gateways.filter(({ running }) => !running)) {
-        if (!(await gateway.start())) throw new Error(`${gateway.name} did not start: ${gateway.life?.lastWords}`)
+        if (!(await gateway.start())) throw new Error(`${gateway.name} did not start: ${gateway.lastRun?.lastWords}`)
       }
       if (wasCalling) this.#startCalls()
       await eventually(
@@ -239,7 +239,7 @@ class Drill {
           replies: world.oracle.replies,
           calls: world.client.calls,
           transfers: this.#transfers,
-          lives: new Map(world.gateways.map(({ name, lives }) => [name, lives])),
+          runs: new Map(world.gateways.map(({ name, runs }) => [name, runs])),
           databaseAway: this.#outages,
         })
       const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 30_000 }).catch(look)

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Findings, judge, type Verdict, type Witnesses } from './support/check.ts'
 import type { ClientCall } from './support/client.ts'
 import { type Customer, type Transfer, VND } from './support/customers.ts'
-import type { GatewayProcess, Life } from './support/gateways.ts'
+import type { GatewayProcess, ProcessRun } from './support/gateways.ts'
 import type { Outage } from './support/missing.ts'
 import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
@@ -53,7 +53,7 @@ function look(other: Partial<Witnesses> = {}): Promise<Verdict> {
     replies: world.oracle.replies,
     calls: world.client.calls,
     transfers,
-    lives: new Map([[gateway.name, gateway.lives]]),
+    runs: new Map([[gateway.name, gateway.runs]]),
     ...other,
   })
 }
@@ -176,7 +176,7 @@ test('a 402 while money is left is found', async () => {
 interface DoubleFault {
   readonly call: ClientCall
   readonly databaseAway: readonly Outage[]
-  readonly life: Life
+  readonly run: ProcessRun
   /** Name of the gateway that was killed. */
   readonly of: string
 }
@@ -189,15 +189,15 @@ function doubleFault(): DoubleFault {
   return {
     call: { ...call, startedAt, endedAt: startedAt + 600 },
     databaseAway: [outage],
-    life: { ...(gateway.life as Life), killedAt, endedAt: killedAt, wanted: true },
+    run: { ...(gateway.lastRun as ProcessRun), killedAt, endedAt: killedAt, wanted: true },
     of: gateway.name,
   }
 }
 
-function witnessesOf({ call, databaseAway, life, of }: DoubleFault): Partial<Witnesses> {
-  const lives = new Map([[gateway.name, [...gateway.lives]]])
-  lives.set(of, [...(lives.get(of) ?? []), life])
-  return { calls: [...world.client.calls, call], databaseAway, lives }
+function witnessesOf({ call, databaseAway, run, of }: DoubleFault): Partial<Witnesses> {
+  const runs = new Map([[gateway.name, [...gateway.runs]]])
+  runs.set(of, [...(runs.get(of) ?? []), run])
+  return { calls: [...world.client.calls, call], databaseAway, runs }
 }
 
 test('a call that two faults left without a trace is counted, but is not a finding', async () => {
@@ -240,8 +240,8 @@ function outageOf({ call, databaseAway }: DoubleFault, afterMs: number | null): 
 }
 
 /** The same run of the gateway, but with the gateway killed `afterMs` after the call starts, or not at all if null. */
-function killOf({ call, life }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
-  return { life: { ...life, killedAt: afterMs === null ? null : call.startedAt + afterMs } }
+function killOf({ call, run }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
+  return { run: { ...run, killedAt: afterMs === null ? null : call.startedAt + afterMs } }
 }
 
 test('what a killed gateway had finished is charged by its successor, once', async () => {

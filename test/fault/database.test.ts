@@ -42,7 +42,7 @@ async function expectNothingLost(): Promise<void> {
       replies: world.oracle.replies,
       calls: world.client.calls,
       transfers,
-      lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
+      runs: new Map(world.gateways.map(gateway => [gateway.name, gateway.runs])),
     })
   // The row of a refused call may be written shortly after the last hold is gone.
   const verdict = await eventually(look, ({ clean }) => clean).catch(look)
@@ -100,6 +100,6 @@ test.each(OUTAGES)(
     expect(await world.customers.notify((world.gateways[1] as GatewayProcess).url, transfer)).toBe(200)
     transfer.acknowledged = true
     await expectNothingLost()
-    expect(world.gateways.flatMap(({ lives }) => lives).filter(({ endedAt }) => endedAt !== null)).toEqual([])
+    expect(world.gateways.flatMap(({ runs }) => runs).filter(({ endedAt }) => endedAt !== null)).toEqual([])
   },
 )

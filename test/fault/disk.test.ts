@@ -73,11 +73,11 @@ async function expectNothingLost(world: World): Promise<void> {
       replies: world.oracle.replies,
       calls: world.client.calls,
       transfers: [],
-      lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
+      runs: new Map(world.gateways.map(gateway => [gateway.name, gateway.runs])),
     })
   const { findings } = await eventually(look, ({ clean }) => clean).catch(look)
   expect(findings).toEqual(Object.fromEntries(Object.keys(findings).map(name => [name, []])))
-  expect(world.gateways.flatMap(({ lives }) => lives).filter(({ endedAt }) => endedAt !== null)).toEqual([])
+  expect(world.gateways.flatMap(({ runs }) => runs).filter(({ endedAt }) => endedAt !== null)).toEqual([])
 }
 
 const database = mountSmall(160 * MIB)

@@ -81,14 +81,14 @@ async function expectKept(world: World, standby: Cluster, customer: Customer): P
         replies: world.oracle.replies,
         calls: world.client.calls,
         transfers: [],
-        lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
+        runs: new Map(world.gateways.map(gateway => [gateway.name, gateway.runs])),
       })
     const { findings } = await eventually(look, ({ clean }) => clean).catch(look)
     expect(findings).toEqual(Object.fromEntries(Object.keys(findings).map(name => [name, []])))
   } finally {
     await sql.end({ timeout: 1 })
   }
-  expect(world.gateways.flatMap(({ lives }) => lives).filter(({ endedAt }) => endedAt !== null)).toEqual([])
+  expect(world.gateways.flatMap(({ runs }) => runs).filter(({ endedAt }) => endedAt !== null)).toEqual([])
 }
 
 test('a synchronous standby is promoted: it has every acknowledged settlement', async () => {

@@ -57,8 +57,8 @@ test('a call whose hold and gateway are lost is not charged: the wallet is intac
     expect(await sql.unsafe('select 1 from usage')).toHaveLength(tries - 1)
     expect(await walletOf(sql, customer.accountId)).toEqual({ balance: CREDIT, held: 0n })
     expect(Object.entries((await audit(sql)).differences).filter(([, count]) => count !== 0)).toEqual([])
-    const lives = new Map(gateways.map(({ name, lives: all }) => [name, all]))
-    const { findings } = await judge({ sql, replies: oracle.replies, calls: client.calls, transfers: [], lives })
+    const runs = new Map(gateways.map(({ name, runs: all }) => [name, all]))
+    const { findings } = await judge({ sql, replies: oracle.replies, calls: client.calls, transfers: [], runs })
     const found = Object.entries(findings).flatMap(([name, list]) => list.map(() => name))
     expect(found).toEqual(['missing'])
   } finally {

@@ -42,7 +42,7 @@ afterEach(async () => {
       replies: world.oracle.replies,
       calls: world.client.calls,
       transfers: [],
-      lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
+      runs: new Map(world.gateways.map(gateway => [gateway.name, gateway.runs])),
     })
   const { findings } = await eventually(look, ({ clean }) => clean).catch(look)
   expect(findings).toEqual(Object.fromEntries(Object.keys(findings).map(name => [name, []])))

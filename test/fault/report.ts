@@ -1,7 +1,7 @@
 /** Formats the results of a storm (a run with random faults, see storm.ts) as a table, and lists what went wrong. */
 
 import type { Verdict } from './support/check.ts'
-import type { GatewayProcess, Life } from './support/gateways.ts'
+import type { GatewayProcess, ProcessRun } from './support/gateways.ts'
 import type { Outage } from './support/missing.ts'
 
 export interface StormReport {
@@ -126,20 +126,20 @@ export function countBy(values: readonly string[]): Record<string, number> {
 }
 
 /** Returns the gateway runs that exited before they were ready because Postgres was unavailable. */
-export function refusedStarts(gateways: readonly GatewayProcess[], away: readonly Outage[]): readonly Life[] {
-  const wasAway = ({ startedAt, endedAt }: Life) =>
+export function refusedStarts(gateways: readonly GatewayProcess[], away: readonly Outage[]): readonly ProcessRun[] {
+  const wasAway = ({ startedAt, endedAt }: ProcessRun) =>
     away.some(({ from, to }) => startedAt < to && (endedAt ?? Date.now()) > from)
   return gateways
-    .flatMap(gateway => gateway.lives)
-    .filter(life => !life.wanted && life.endedAt !== null && life.readyAt === null && wasAway(life))
+    .flatMap(gateway => gateway.runs)
+    .filter(run => !run.wanted && run.endedAt !== null && run.readyAt === null && wasAway(run))
 }
 
 /** Describes the exits of gateways that the test did not kill, apart from `refusedStarts`. */
 export function exitsOf(gateways: readonly GatewayProcess[], away: readonly Outage[]): string[] {
   const refused = new Set(refusedStarts(gateways, away))
-  return gateways.flatMap(({ name, lives }) =>
-    lives
-      .filter(life => !life.wanted && life.endedAt !== null && !refused.has(life))
+  return gateways.flatMap(({ name, runs }) =>
+    runs
+      .filter(run => !run.wanted && run.endedAt !== null && !refused.has(run))
       .map(({ ended, lastWords }) => `${name}: code ${ended?.code}, signal ${ended?.signal}: ${lastWords}`),
   )
 }

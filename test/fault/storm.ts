@@ -280,14 +280,14 @@ class Storm {
       () => oracle.open,
       open => open === 0,
     )
-    const lives = new Map(gateways.map(gateway => [gateway.name, gateway.lives]))
+    const runs = new Map(gateways.map(gateway => [gateway.name, gateway.runs]))
     const verdict = await judge({
       databaseAway: this.#databaseAway,
       sql,
       replies: oracle.replies,
       calls: client.calls,
       transfers: this.#transfers,
-      lives,
+      runs,
       seen: this.#seen,
     })
     await sql.unsafe('checkpoint')
@@ -313,13 +313,13 @@ class Storm {
       leaks: this.#leaks(),
       hung: calls.filter(call => call.fault === 'TimeoutError').length,
       databaseRecoveryMs: this.#databaseRecoveryMs,
-      silencesMs: gateways.flatMap(({ lives: all }) =>
+      silencesMs: gateways.flatMap(({ runs: all }) =>
         all.flatMap(({ answeredFrom, killedAt }) =>
           answeredFrom === null || killedAt === null ? [] : [killedAt - answeredFrom],
         ),
       ),
-      bootMs: gateways.flatMap(({ lives: all }) =>
-        all.flatMap(life => (life.readyAt === null ? [] : [life.readyAt - life.startedAt])),
+      bootMs: gateways.flatMap(({ runs: all }) =>
+        all.flatMap(run => (run.readyAt === null ? [] : [run.readyAt - run.startedAt])),
       ),
       sweptMs,
       lowestBalance: this.#lowestBalance,

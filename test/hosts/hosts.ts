@@ -249,7 +249,7 @@ class Hosts {
     const look = () =>
       judge({
         ...{ sql, replies: oracle.replies, calls: client.calls, transfers: this.#transfers },
-        lives: new Map(gateways.map(({ name, lives }) => [name, lives])),
+        runs: new Map(gateways.map(({ name, runs }) => [name, runs])),
         laterPricesVnd: new Map([[REPRICED_MODEL, [NEW_PRICE_VND]]]),
       })
     const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 30_000 }).catch(look)

@@ -99,7 +99,7 @@ export async function createWorld(): Promise<World> {
 
 /** Starts a gateway; rejects with the end of its log if it does not start. */
 export async function startGateway(gateway: GatewayProcess): Promise<void> {
-  if (!(await gateway.start())) throw new Error(`${gateway.name} did not start:\n${gateway.life?.lastWords}`)
+  if (!(await gateway.start())) throw new Error(`${gateway.name} did not start:\n${gateway.lastRun?.lastWords}`)
 }
 
 /** Kills all processes of a gateway at once, as if its machine had lost power. */

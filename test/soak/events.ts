@@ -118,7 +118,7 @@ export class Events {
       gateway.extra = this.#secrets
       const ended = await gateway.signal('SIGTERM')
       if (ended?.code !== 0) throw new Error(`${gateway.name} exited with ${JSON.stringify(ended)} after SIGTERM`)
-      if (!(await gateway.start())) throw new Error(`${gateway.name} did not start: ${gateway.life?.lastWords}`)
+      if (!(await gateway.start())) throw new Error(`${gateway.name} did not start: ${gateway.lastRun?.lastWords}`)
       avoided.delete(gateway)
       this.counts.restarts++
     }

@@ -29,7 +29,7 @@ test.each<[string, Series]>([
   ['a peak', memory(points(60, minute => (minute > 40 && minute < 50 ? 400 : 180) + noise(6)))],
   ['a fall', memory(points(60, minute => 300 - minute + noise(6)))],
   ['growth that is too small to matter', memory(points(60, minute => 20 + minute / 4))],
-  ['lives that begin higher and higher for another reason', memory(...lives((life, _minute) => 100 + 20 * life))],
+  ['runs that begin higher and higher for another reason', memory(...runs((run, _minute) => 100 + 20 * run))],
 ])('%s is flat', (_name, series) => {
   expect(judgeSeries(series)).toMatchObject({ verdict: 'flat' })
 })
@@ -37,7 +37,7 @@ test.each<[string, Series]>([
 test.each<[string, Series]>([
   ['in noise', memory(points(60, minute => 180 + minute + noise(20)))],
   ['below a sawtooth', memory(points(60, minute => sawtooth(minute) + minute))],
-  ['that a replacement hides', memory(...lives((_life, minute) => 150 + 3 * minute + noise(10)))],
+  ['that a replacement hides', memory(...runs((_run, minute) => 150 + 3 * minute + noise(10)))],
 ])('a leak %s is found', (_name, series) => {
   const judged = judgeSeries(series)
   expect(judged).toMatchObject({ verdict: 'grows' })
@@ -45,8 +45,8 @@ test.each<[string, Series]>([
 })
 
 /** Points for six processes in succession, 15 minutes each. `valueAt` gets the process's index and its age in minutes. */
-function lives(valueAt: (life: number, minute: number) => number): Point[][] {
-  return Array.from({ length: 6 }, (_, life) => points(15, minute => valueAt(life, minute - life * 15), life * 15))
+function runs(valueAt: (run: number, minute: number) => number): Point[][] {
+  return Array.from({ length: 6 }, (_, run) => points(15, minute => valueAt(run, minute - run * 15), run * 15))
 }
 
 test('what grows only while it warms up is flat in the second half', () => {

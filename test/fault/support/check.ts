@@ -10,7 +10,7 @@ import type { Sql } from '../../../src/lib/database.ts'
 import { auditPayments } from '../../../src/payments/audit.ts'
 import type { ClientCall } from './client.ts'
 import type { Transfer } from './customers.ts'
-import type { Life } from './gateways.ts'
+import type { ProcessRun } from './gateways.ts'
 import { findMissing, type Outage } from './missing.ts'
 import type { Reply } from './oracle.ts'
 
@@ -20,7 +20,7 @@ export interface Witnesses {
   readonly calls: readonly ClientCall[]
   readonly transfers: readonly (Transfer & { readonly acknowledged: boolean })[]
   /** The processes of each gateway, oldest first, by the gateway's name: every restart adds a process. */
-  readonly lives: ReadonlyMap<string, readonly Life[]>
+  readonly runs: ReadonlyMap<string, readonly ProcessRun[]>
   /** Outages of Postgres. They excuse a killed gateway that had not read a reply yet, and a call that left no trace. */
   readonly databaseAway?: readonly Outage[]
   /** The prices in whole dong that each entry had in later catalogues. */
@@ -133,7 +133,7 @@ export async function judge(witnesses: Witnesses): Promise<Verdict> {
 }
 
 /** Checks promises 4 and 6: finished replies are charged. */
-function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows: readonly UsageRow[]) {
+function findLost({ replies, calls, runs, databaseAway = [] }: Witnesses, rows: readonly UsageRow[]) {
   const charges = new Set(rows.filter(row => row.cost !== '0' && !row.estimated).map(row => row.input))
   const guesses = guessesOf(calls, rows)
   const lost: string[] = []
@@ -141,7 +141,7 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
   for (const reply of replies) {
     if (reply.state !== 'finished') continue
     const finishedAt = reply.finishedAt as number
-    const left = timeLeft(lives.get(reply.gateway) ?? [], finishedAt)
+    const left = timeLeft(runs.get(reply.gateway) ?? [], finishedAt)
     const mayWait =
       reply.longEvents !== null || databaseAway.some(({ from, to }) => finishedAt < to && finishedAt + left > from)
     if (charges.has(reply.serial) || guesses.take(reply)) charged++
@@ -188,11 +188,12 @@ function guessesOf(calls: readonly ClientCall[], rows: readonly UsageRow[]) {
 }
 
 /** Time from when the provider finished a reply until the gateway was last seen working before it was killed, in ms. */
-function timeLeft(lives: readonly Life[], finishedAt: number): number {
+function timeLeft(runs: readonly ProcessRun[], finishedAt: number): number {
   // If no gateway of this name was alive when the reply ended, nobody read it.
-  const lived = ({ startedAt, endedAt }: Life) => startedAt <= finishedAt && finishedAt <= (endedAt ?? Infinity)
-  if (lives.length > 0 && !lives.some(lived)) return 0
-  const kills = lives.filter(({ wanted, endedAt }) => wanted && endedAt !== null && endedAt >= finishedAt - 50)
+  const wasRunning = ({ startedAt, endedAt }: ProcessRun) =>
+    startedAt <= finishedAt && finishedAt <= (endedAt ?? Infinity)
+  if (runs.length > 0 && !runs.some(wasRunning)) return 0
+  const kills = runs.filter(({ wanted, endedAt }) => wanted && endedAt !== null && endedAt >= finishedAt - 50)
   const working = kills.map(({ answeredFrom, killedAt, endedAt }) => answeredFrom ?? killedAt ?? (endedAt as number))
   return Math.max(0, Math.min(...working.map(until => until - finishedAt)))
 }

@@ -10,7 +10,7 @@ const LAST_WORDS = 1_500
 const MAIN = fileURLToPath(new URL('../../../src/start.js', import.meta.url))
 
 /** One run of a gateway process, from start to exit. Times are in milliseconds since 1970. */
-export interface Life {
+export interface ProcessRun {
   readonly startedAt: number
   readyAt: number | null
   endedAt: number | null
@@ -39,7 +39,7 @@ export class GatewayProcess {
   readonly name: string
   readonly dataDir: string
   readonly logFile: string
-  readonly lives: Life[] = []
+  readonly runs: ProcessRun[] = []
   readonly port: number
   /** Environment variables to add at the next start. */
   extra: Readonly<Record<string, string>> = {}
@@ -68,8 +68,8 @@ export class GatewayProcess {
     return `http://${this.#host.address}:${this.port}`
   }
 
-  get life(): Life | undefined {
-    return this.lives.at(-1)
+  get lastRun(): ProcessRun | undefined {
+    return this.runs.at(-1)
   }
 
   get pid(): number {
@@ -77,17 +77,17 @@ export class GatewayProcess {
   }
 
   get ready(): boolean {
-    const life = this.life
-    return life !== undefined && life.readyAt !== null && life.endedAt === null
+    const run = this.lastRun
+    return run !== undefined && run.readyAt !== null && run.endedAt === null
   }
 
   get running(): boolean {
-    return this.life !== undefined && this.life.endedAt === null
+    return this.lastRun !== undefined && this.lastRun.endedAt === null
   }
 
   /** Starts the gateway. Resolves with true once it accepts calls, or with false if it exits first. */
   start(): Promise<boolean> {
-    const life: Life = {
+    const run: ProcessRun = {
       startedAt: Date.now(),
       readyAt: null,
       endedAt: null,
@@ -97,7 +97,7 @@ export class GatewayProcess {
       wanted: false,
       lastWords: '',
     }
-    this.lives.push(life)
+    this.runs.push(run)
     return new Promise(resolve => {
       const child = startChild({
         file: process.execPath,
@@ -121,15 +121,15 @@ export class GatewayProcess {
         host: this.#host,
         onOutput(text) {
           if (!text.includes('"ready":true')) return
-          life.readyAt = Date.now()
+          run.readyAt = Date.now()
           resolve(true)
         },
       })
       this.#child = child
       void child.exit.then(ended => {
-        life.ended = ended
-        life.endedAt = Date.now()
-        if (!life.wanted) life.lastWords = readFileSync(this.logFile, 'utf8').slice(-LAST_WORDS)
+        run.ended = ended
+        run.endedAt = Date.now()
+        if (!run.wanted) run.lastWords = readFileSync(this.logFile, 'utf8').slice(-LAST_WORDS)
         resolve(false)
       })
     })
@@ -137,22 +137,22 @@ export class GatewayProcess {
 
   /** Sends a signal; resolves when the gateway has exited. Does nothing if it is not running. */
   async signal(signal: 'SIGKILL' | 'SIGTERM'): Promise<Ended | null> {
-    const { life } = this
-    if (this.#child === null || life === undefined || life.endedAt !== null) return null
-    life.wanted = true
-    if (signal === 'SIGKILL') life.killedAt = Date.now()
+    const run = this.lastRun
+    if (this.#child === null || run === undefined || run.endedAt !== null) return null
+    run.wanted = true
+    if (signal === 'SIGKILL') run.killedAt = Date.now()
     this.#child.signal(signal)
     return this.#child.exit
   }
 
   /** Sends a health check, and records whether the gateway answered; never rejects. */
   async probe(): Promise<void> {
-    const { life } = this
-    if (life === undefined || !this.ready) return
+    const run = this.lastRun
+    if (run === undefined || !this.ready) return
     const askedAt = Date.now()
     const answer = await fetch(`${this.url}/healthz`, { signal: AbortSignal.timeout(10_000) }).catch(() => null)
     await answer?.arrayBuffer().catch(() => null)
-    if (answer !== null && life.killedAt === null) life.answeredFrom = askedAt
+    if (answer !== null && run.killedAt === null) run.answeredFrom = askedAt
   }
 
   /** Pauses or resumes the process, or sends it another signal that does not end it. */

@@ -5,7 +5,7 @@
  */
 
 import type { ClientCall } from './client.ts'
-import type { Life } from './gateways.ts'
+import type { ProcessRun } from './gateways.ts'
 
 /** A period in which Postgres was unavailable or paused, in ms since 1970. */
 export interface Outage {
@@ -18,7 +18,7 @@ export interface Outage {
 interface Evidence {
   readonly calls: readonly ClientCall[]
   readonly databaseAway?: readonly Outage[]
-  readonly lives: ReadonlyMap<string, readonly Life[]>
+  readonly runs: ReadonlyMap<string, readonly ProcessRun[]>
 }
 
 /**
@@ -57,10 +57,10 @@ function isTraceless(call: ClientCall, evidence: Evidence): boolean {
   )
 }
 
-function killsOf({ gateway }: ClientCall, { databaseAway = [], lives }: Evidence) {
+function killsOf({ gateway }: ClientCall, { databaseAway = [], runs }: Evidence) {
   const times = (all: readonly { readonly killedAt: number | null }[]) =>
     all.flatMap(({ killedAt }) => (killedAt === null ? [] : [killedAt]))
-  return { database: times(databaseAway), gateway: times(lives.get(gateway) ?? []) }
+  return { database: times(databaseAway), gateway: times(runs.get(gateway) ?? []) }
 }
 
 function describe(call: ClientCall, evidence: Evidence): string {

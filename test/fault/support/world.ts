@@ -113,9 +113,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   }
   const started = await Promise.all(gateways.map(gateway => gateway.start()))
   if (!started.includes(false)) return world
-  const { life, logFile } = gateways[started.indexOf(false)] as GatewayProcess
+  const { lastRun, logFile } = gateways[started.indexOf(false)] as GatewayProcess
   await world.close()
-  throw new Error(`a gateway did not start; the end of ${logFile} says:\n${life?.lastWords}`)
+  throw new Error(`a gateway did not start; the end of ${logFile} says:\n${lastRun?.lastWords}`)
 }
 
 function filesWith(text: string, folders: readonly string[]): string[] {
