@@ -56,7 +56,7 @@ function sendHalf(apiKey: string, coding: 'gzip' | 'chunked'): Sending {
   const socket = connect({ port: Number(port), host: hostname })
   sockets.push(socket)
   const body = coding === 'gzip' ? gzipped : plain
-  const said =
+  const framing =
     coding === 'gzip' ? `content-encoding: gzip\r\ncontent-length: ${body.length}` : 'transfer-encoding: chunked'
   const part = (bytes: Buffer) => {
     if (coding === 'gzip') return socket.write(bytes)
@@ -64,7 +64,7 @@ function sendHalf(apiKey: string, coding: 'gzip' | 'chunked'): Sending {
     socket.write(bytes)
     socket.write('\r\n')
   }
-  socket.write(`POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\n${said}\r\n\r\n`)
+  socket.write(`POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\n${framing}\r\n\r\n`)
   part(body.subarray(0, body.length / 2))
   let answer = ''
   const status = new Promise<string>((resolve, reject) => {

@@ -65,7 +65,7 @@ function openWorld(changes: Changes): { current: ConversionWorld } {
   return holder
 }
 
-const ROADS: readonly (readonly [path: Path, model: string])[] = [
+const ROUTES: readonly (readonly [path: Path, model: string])[] = [
   ['/v1/messages', MESSAGES],
   ['/v1/messages', CHAT],
   ['/v1/chat/completions', MESSAGES],
@@ -74,7 +74,7 @@ const ROADS: readonly (readonly [path: Path, model: string])[] = [
 
 describe('a minimum output cap', () => {
   const world = openWorld({ output: { capMin: 16 } })
-  test.each(ROADS)('%s to %s: a lower cap is raised to it, a higher one stays', async (path, model) => {
+  test.each(ROUTES)('%s to %s: a lower cap is raised to it, a higher one stays', async (path, model) => {
     for (const [given, sent] of [
       [3, 16],
       [17, 17],
@@ -102,7 +102,7 @@ describe('a tool that can be forced by name only', () => {
   const upstreamPath = (model: string): Path => (model === MESSAGES ? '/v1/messages' : '/v1/chat/completions')
   const auto = (model: string) => (model === MESSAGES ? { type: 'auto' } : 'auto')
 
-  test.each(ROADS)('%s to %s: a single tool is named; among several, the model chooses', async (path, model) => {
+  test.each(ROUTES)('%s to %s: a single tool is named; among several, the model chooses', async (path, model) => {
     const ask = async (names: readonly string[], choice: unknown) => {
       const body = { ...question(model), tools: toolsOf(path, names), tool_choice: choice }
       const response = await world.current.call(path, body)
@@ -124,7 +124,7 @@ describe('types of tools that an upstream does not support', () => {
       : { type: 'function', function: { name: 'f', parameters: schema } }
   const memory = { type: 'memory_20250818', name: 'memory' }
 
-  test.each(ROADS)('%s to %s: are removed from the list, and the reply names them', async (path, model) => {
+  test.each(ROUTES)('%s to %s: are removed from the list, and the reply names them', async (path, model) => {
     const response = await world.current.call(path, { ...question(model), tools: [memory, fn(path)] })
     expect(response.status, await response.text()).toBe(200)
     expect(response.headers.get('x-svc-left-out')).toBe('memory_20250818')
@@ -132,7 +132,7 @@ describe('types of tools that an upstream does not support', () => {
     expect(JSON.stringify(world.current.sent())).not.toContain('memory')
   })
 
-  test.each(ROADS)('%s to %s: the only tool is refused rather than dropped', async (path, model) => {
+  test.each(ROUTES)('%s to %s: the only tool is refused rather than dropped', async (path, model) => {
     const response = await world.current.call(path, { ...question(model), tools: [memory] })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('memory_20250818')

@@ -71,11 +71,11 @@ const PATHS = {
   edits: '/v1/images/edits',
   speech: '/v1/audio/speech',
 } as const
-type Road = keyof typeof PATHS
+type Endpoint = keyof typeof PATHS
 
 const HI = [{ role: 'user', content: 'Xin chào' }]
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').toString('base64')
-const LEAST: Readonly<Record<Road, object>> = {
+const LEAST: Readonly<Record<Endpoint, object>> = {
   messages: { max_tokens: 9, messages: HI },
   chat: { messages: HI },
   responses: { input: 'Xin chào' },
@@ -91,12 +91,17 @@ interface Sent {
   readonly headers: RecordedRequest['headers']
 }
 
-async function send(road: Road, model: string, body: object, headers: Record<string, string> = {}): Promise<Sent> {
+async function send(
+  endpoint: Endpoint,
+  model: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<Sent> {
   const before = provider.requests.length
-  const response = await fetch(running.url + PATHS[road], {
+  const response = await fetch(running.url + PATHS[endpoint], {
     method: 'POST',
     headers: { authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ model, ...LEAST[road], ...body }),
+    body: JSON.stringify({ model, ...LEAST[endpoint], ...body }),
   })
   const request = provider.requests[before]
   const isForm = request?.headers['content-type']?.startsWith('multipart/') === true
@@ -117,7 +122,7 @@ async function messageOf(response: Response): Promise<string> {
 }
 
 /** Fields that can cost extra: endpoint, entry, field, a value that costs extra, and one that does not (null if none). */
-const FIELDS: readonly [road: Road, model: string, field: string, dear: unknown, free: unknown][] = [
+const FIELDS: readonly [endpoint: Endpoint, model: string, field: string, dear: unknown, free: unknown][] = [
   ['messages', 'claude-opus-5', 'service_tier', 'priority', 'standard_only'],
   ['messages', 'claude-opus-5', 'speed', 'fast', 'standard'],
   ['messages', 'claude-opus-5', 'inference_geo', 'us', 'global'],
@@ -140,21 +145,21 @@ const FIELDS: readonly [road: Road, model: string, field: string, dear: unknown,
   ['edits', 'req/gpt-image-2', 'size', '2048x2048', '1024x1024'],
 ]
 
-test.each(FIELDS)('%s, %s: %s is left out with %j, and passes with %j', async (road, model, field, dear, free) => {
-  const left = await send(road, model, { [field]: dear, other: 'kept' })
+test.each(FIELDS)('%s, %s: %s is left out with %j, and passes with %j', async (endpoint, model, field, dear, free) => {
+  const left = await send(endpoint, model, { [field]: dear, other: 'kept' })
   expect(left.response.status).toBe(200)
   expect(left.response.headers.get('x-svc-left-out')).toBe(field)
   expect(left.upstream).not.toHaveProperty(field)
   expect(left.upstream).toHaveProperty('other', 'kept')
   if (free === null) return
-  const passed = await send(road, model, { [field]: free })
+  const passed = await send(endpoint, model, { [field]: free })
   expect(passed.response.status).toBe(200)
   expect(passed.response.headers.get('x-svc-left-out')).toBeNull()
-  expect(passed.upstream?.[field]).toEqual(road === 'edits' ? String(free) : free)
+  expect(passed.upstream?.[field]).toEqual(endpoint === 'edits' ? String(free) : free)
 })
 
 /** Fields that converted calls never carry upstream; the client is still told that they were left out. */
-const CONVERTED: readonly [road: Road, model: string, field: string, value: unknown][] = [
+const CONVERTED: readonly [endpoint: Endpoint, model: string, field: string, value: unknown][] = [
   ['messages', 'gpt-5.5', 'service_tier', 'priority'],
   ['messages', 'gpt-5.5', 'speed', 'fast'],
   ['messages', 'gpt-5.5', 'inference_geo', 'us'],
@@ -163,15 +168,15 @@ const CONVERTED: readonly [road: Road, model: string, field: string, value: unkn
   ['chat', 'claude-opus-5', 'best_of', 3],
 ]
 
-test.each(CONVERTED)('%s, converted to %s: %s does not go upstream', async (road, model, field, value) => {
-  const { response, upstream } = await send(road, model, { [field]: value })
+test.each(CONVERTED)('%s, converted to %s: %s does not go upstream', async (endpoint, model, field, value) => {
+  const { response, upstream } = await send(endpoint, model, { [field]: value })
   expect(response.status).toBe(200)
   expect(response.headers.get('x-svc-left-out')).toBe(field)
   expect(upstream).not.toHaveProperty(field)
 })
 
 /** Field names that some providers read regardless of case. */
-const OTHER_CASES: readonly [road: Road, body: object, name: string][] = [
+const OTHER_CASES: readonly [endpoint: Endpoint, body: object, name: string][] = [
   ['chat', { Service_Tier: 'priority' }, 'service_tier'],
   ['chat', { N: 5 }, 'n'],
   ['chat', { max_tokens: 1, Max_Tokens: 100_000 }, 'max_tokens'],
@@ -181,8 +186,8 @@ const OTHER_CASES: readonly [road: Road, body: object, name: string][] = [
   ['chat', { tools: [{ type: 'builtin_function', function: { Name: '$web_search' } }] }, 'name'],
 ]
 
-test.each(OTHER_CASES)('%s: %j must be written as %s', async (road, body, name) => {
-  const { response, upstream } = await send(road, 'kimi-k2.6', body)
+test.each(OTHER_CASES)('%s: %j must be written as %s', async (endpoint, body, name) => {
+  const { response, upstream } = await send(endpoint, 'kimi-k2.6', body)
   expect(await messageOf(response)).toMatch(new RegExp(`: this field must be spelled ${name}$`))
   expect(upstream).toBeNull()
 })
@@ -235,7 +240,7 @@ const RESPONSES_TOOL = { type: 'function', name: 'get_weather', parameters: { ty
 const OWN: Readonly<Record<string, object>> = { messages: MESSAGES_TOOL, chat: CHAT_TOOL, responses: RESPONSES_TOOL }
 
 /** Tools that cost extra: endpoint, entry, the tool as requested, and the name that the catalogue gives it. */
-const TOOLS: readonly [road: Road, model: string, tool: object, word: string][] = [
+const TOOLS: readonly [endpoint: Endpoint, model: string, tool: object, word: string][] = [
   ['messages', 'claude-opus-5', { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }, 'web_search'],
   ['messages', 'claude-opus-5', { type: 'web_search_20260318', name: 'web_search' }, 'web_search'],
   ['messages', 'claude-opus-5', { type: 'code_execution_20260521', name: 'code_execution' }, 'code_execution'],
@@ -256,19 +261,19 @@ const TOOLS: readonly [road: Road, model: string, tool: object, word: string][] 
   ['responses', 'gpt-5.5', { type: 'shell', environment: { type: 'container_auto' } }, 'shell'],
 ]
 
-test.each(TOOLS)('%s, %s: next to another tool, %j is left out', async (road, model, tool, word) => {
-  const own = OWN[road] as object
-  const { response, upstream } = await send(road, model, { tools: [tool, own], tool_choice: autoOf(road) })
+test.each(TOOLS)('%s, %s: next to another tool, %j is left out', async (endpoint, model, tool, word) => {
+  const own = OWN[endpoint] as object
+  const { response, upstream } = await send(endpoint, model, { tools: [tool, own], tool_choice: autoOf(endpoint) })
   expect(response.status).toBe(200)
   expect(response.headers.get('x-svc-left-out')).toBe(word)
   expect(upstream?.tools).toHaveLength(1)
   expect(JSON.stringify(upstream?.tools)).toContain('get_weather')
 })
 
-test.each(TOOLS)('%s, %s: %j alone is refused, and costs nothing', async (road, model, tool, word) => {
-  const { response, upstream } = await send(road, model, { tools: [tool] })
+test.each(TOOLS)('%s, %s: %j alone is refused, and costs nothing', async (endpoint, model, tool, word) => {
+  const { response, upstream } = await send(endpoint, model, { tools: [tool] })
   expect(upstream).toBeNull()
-  const place = road === 'messages' ? 'tools.0.type' : 'tools[0].type'
+  const place = endpoint === 'messages' ? 'tools.0.type' : 'tools[0].type'
   expect(await messageOf(response)).toBe(
     `${place}: ${word} is run by the model's provider and not available with this model; leave the tool out and continue without it`,
   )
@@ -277,11 +282,11 @@ test.each(TOOLS)('%s, %s: %j alone is refused, and costs nothing', async (road, 
   expect(holds?.open).toBe(0)
 })
 
-function autoOf(road: Road) {
-  return road === 'messages' ? { type: 'auto' } : 'auto'
+function autoOf(endpoint: Endpoint) {
+  return endpoint === 'messages' ? { type: 'auto' } : 'auto'
 }
 
-const FORCED: readonly [road: Road, model: string, tool: object, choice: unknown][] = [
+const FORCED: readonly [endpoint: Endpoint, model: string, tool: object, choice: unknown][] = [
   [
     'messages',
     'claude-opus-5',
@@ -299,8 +304,8 @@ const FORCED: readonly [road: Road, model: string, tool: object, choice: unknown
   ],
 ]
 
-test.each(FORCED)('%s, %s: %j is refused if it is forced', async (road, model, tool, choice) => {
-  const { response } = await send(road, model, { tools: [OWN[road], tool], tool_choice: choice })
+test.each(FORCED)('%s, %s: %j is refused if it is forced', async (endpoint, model, tool, choice) => {
+  const { response } = await send(endpoint, model, { tools: [OWN[endpoint], tool], tool_choice: choice })
   expect(await messageOf(response)).toMatch(/^tools[.[]1\]?\.type: \w+ is run by the model's provider/)
 })
 
@@ -325,7 +330,7 @@ test('tools that the choice excludes are left out silently', async () => {
   expect(upstream).not.toHaveProperty('tool_choice')
 })
 
-const SWITCHES: readonly [road: Road, model: string, body: object, word: string, gone: string[]][] = [
+const SWITCHES: readonly [endpoint: Endpoint, model: string, body: object, word: string, gone: string[]][] = [
   ['chat', 'gpt-5.5', { web_search_options: {} }, 'web_search', ['web_search_options']],
   ['chat', 'claude-opus-5', { web_search_options: {} }, 'web_search', ['web_search_options']],
   ['chat', 'grok-4.3', { search_parameters: { mode: 'on' } }, 'web_search', ['search_parameters']],
@@ -340,12 +345,12 @@ const SWITCHES: readonly [road: Road, model: string, body: object, word: string,
   ['messages', 'claude-opus-5', { mcp_servers: [{ type: 'url', url: 'https://x.example' }] }, 'mcp', ['mcp_servers']],
 ]
 
-test.each(SWITCHES)('%s, %s: %j enables nothing', async (road, model, body, word, gone) => {
-  const { response, upstream } = await send(road, model, { ...body, tools: [OWN[road]] })
+test.each(SWITCHES)('%s, %s: %j enables nothing', async (endpoint, model, body, word, gone) => {
+  const { response, upstream } = await send(endpoint, model, { ...body, tools: [OWN[endpoint]] })
   expect(response.status).toBe(200)
   expect(response.headers.get('x-svc-left-out')).toBe(word)
   for (const field of gone) expect(upstream).not.toHaveProperty(field)
-  const alone = await send(road, model, body)
+  const alone = await send(endpoint, model, body)
   expect(await messageOf(alone.response)).toMatch(new RegExp(`^${gone[0]}: ${word} is run by`))
 })
 
@@ -382,7 +387,7 @@ test('an advisor tool is refused even next to other tools', async () => {
   expect(upstream).toBeNull()
 })
 
-const LATER: readonly [road: Road, body: object][] = [
+const LATER: readonly [endpoint: Endpoint, body: object][] = [
   [
     'messages',
     {
@@ -411,8 +416,8 @@ const LATER: readonly [road: Road, body: object][] = [
   ],
 ]
 
-test.each(LATER)('%s: a tool outside the list itself is refused', async (road, body) => {
-  const { response, upstream } = await send(road, road === 'messages' ? 'claude-opus-5' : 'gpt-5.5', body)
+test.each(LATER)('%s: a tool outside the list itself is refused', async (endpoint, body) => {
+  const { response, upstream } = await send(endpoint, endpoint === 'messages' ? 'claude-opus-5' : 'gpt-5.5', body)
   expect(await messageOf(response)).toMatch(/^tools: \w+ is run by the model's provider/)
   expect(upstream).toBeNull()
 })

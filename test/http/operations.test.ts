@@ -252,8 +252,8 @@ test('operators see the upstreams’ state in each process', async () => {
   const status = await command('upstream', 'status')
   expect(status.text).toMatch(/^ {2}anthropic +healthy +attempts: \d+, failed: \d+$/m)
   expect(status.text).toMatch(/^ {4}anthropic#1 cooling down for \d+ s/m)
-  for (const said of [status.text, JSON.stringify(status.data), JSON.stringify(await read())]) {
-    expect(said).not.toContain('upstream-secret')
+  for (const text of [status.text, JSON.stringify(status.data), JSON.stringify(await read())]) {
+    expect(text).not.toContain('upstream-secret')
   }
 })
 
@@ -266,6 +266,6 @@ test.each([
   [['maintenance', 'on', '--retry-after', '0'], /"0" is not a number of seconds/],
   [['maintenance', 'on', 'now'], /Usage: maintenance on/],
 ])('explains wrong use: %j', async (words, message) => {
-  const said = words.map(word => word.replace('EMAIL', account.email).replace('KEY', String(account.keyId)))
-  await expect((async () => command(...said))()).rejects.toThrow(message)
+  const line = words.map(word => word.replace('EMAIL', account.email).replace('KEY', String(account.keyId)))
+  await expect((async () => command(...line))()).rejects.toThrow(message)
 })

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const ROADS: Readonly<Record<Path, { readonly model: string; readonly reply: object }>> = {
+const ROUTES: Readonly<Record<Path, { readonly model: string; readonly reply: object }>> = {
   '/v1/messages': {
     model: 'deepseek-v4-flash',
     reply: {
@@ -165,7 +165,7 @@ const CASES: Readonly<Record<Path, readonly Case[]>> = {
 }
 
 test.each(Object.keys(CASES) as Path[])('%s: values of a wrong type are refused, naming the field', async path => {
-  const { model, reply } = ROADS[path]
+  const { model, reply } = ROUTES[path]
   world.account = await world.running.account(CREDIT)
   world.answer(json(200, reply))
   const before = world.provider.requests.length
@@ -182,7 +182,7 @@ test.each(Object.keys(CASES) as Path[])('%s: values of a wrong type are refused,
 })
 
 test.each(Object.keys(CASES) as Path[])('%s: values of the right type, null or absent, are served', async path => {
-  const { model, reply } = ROADS[path]
+  const { model, reply } = ROUTES[path]
   world.account = await world.running.account(CREDIT)
   world.answer(json(200, reply))
   for (const [place, , , right] of CASES[path]) {

@@ -146,14 +146,14 @@ const SEALED_MESSAGE = {
 }
 const chatBody = (model: string) => (messages: readonly object[]) => ({ model, reasoning_effort: 'low', messages })
 
-interface MarkedRoad {
+interface SealingRoute {
   readonly reply: object
   readonly body: (turns: readonly object[]) => object
   /** Turns a reply into the messages or items that the client sends back in its next call. */
-  readonly said: (reply: never) => readonly object[]
+  readonly sendBack: (reply: never) => readonly object[]
 }
 
-const MARKED_ROADS: readonly (readonly [path: string, model: string, MarkedRoad])[] = [
+const SEALING_ROUTES: readonly (readonly [path: string, model: string, SealingRoute])[] = [
   [
     '/v1/messages',
     'gpt-5.5',
@@ -166,7 +166,7 @@ const MARKED_ROADS: readonly (readonly [path: string, model: string, MarkedRoad]
         tools: [{ name: 'f', input_schema: TOOL.parameters }],
         messages,
       }),
-      said: ({ content }: { content: object[] }) => [{ role: 'assistant', content }],
+      sendBack: ({ content }: { content: object[] }) => [{ role: 'assistant', content }],
     },
   ],
   [
@@ -175,7 +175,7 @@ const MARKED_ROADS: readonly (readonly [path: string, model: string, MarkedRoad]
     {
       reply: SEALED_RESPONSE,
       body: messages => ({ ...chatBody('gpt-5.5')(messages), tools: [{ type: 'function', function: TOOL }] }),
-      said: ({ choices }: { choices: { message: object }[] }) => [choices[0]!.message],
+      sendBack: ({ choices }: { choices: { message: object }[] }) => [choices[0]!.message],
     },
   ],
   [
@@ -184,7 +184,7 @@ const MARKED_ROADS: readonly (readonly [path: string, model: string, MarkedRoad]
     {
       reply: SEALED_MESSAGE,
       body: chatBody('claude-opus-5'),
-      said: ({ choices }: { choices: { message: object }[] }) => [choices[0]!.message],
+      sendBack: ({ choices }: { choices: { message: object }[] }) => [choices[0]!.message],
     },
   ],
   [
@@ -193,19 +193,19 @@ const MARKED_ROADS: readonly (readonly [path: string, model: string, MarkedRoad]
     {
       reply: SEALED_MESSAGE,
       body: input => ({ model: 'claude-opus-5', store: false, input }),
-      said: ({ output }: { output: object[] }) => output,
+      sendBack: ({ output }: { output: object[] }) => output,
     },
   ],
 ]
-test.each(MARKED_ROADS)(
+test.each(SEALING_ROUTES)(
   '%s with %s: sealed reasoning in a reply only opens for the account that got it',
-  async (path, _model, road) => {
+  async (path, _model, route) => {
     const user = { role: 'user', content: 'hi' }
     const ask = (turns: readonly object[], asker: TestAccount) =>
-      call(JSON.stringify(road.body(turns)), [json(200, road.reply)], path, asker)
+      call(JSON.stringify(route.body(turns)), [json(200, route.reply)], path, asker)
     const first = await ask([user], account)
     expect(first.status).toBe(200)
-    const turns = [user, ...road.said(JSON.parse(first.text) as never), user]
+    const turns = [user, ...route.sendBack(JSON.parse(first.text) as never), user]
     expect(JSON.stringify(turns)).toContain('gwm1.')
     const own = await ask(turns, account)
     expect([own.status, own.sent[0]]).toEqual([200, expect.stringContaining(SEAL)])

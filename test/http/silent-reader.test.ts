@@ -18,7 +18,7 @@ const RESPONSES_START =
 const RESPONSES_DELTA = `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"${FILLER}"}\n\n`
 const SPEECH_DELTA = `event: speech.audio.delta\ndata: {"type":"speech.audio.delta","audio":"${FILLER}"}\n\n`
 
-interface Road {
+interface Route {
   readonly path: string
   readonly body: string
   readonly type: string
@@ -30,14 +30,14 @@ interface Road {
 
 const speech = (extra: object) => JSON.stringify({ model: 'req/gpt-4o-mini-tts', input: 'x', voice: 'alloy', ...extra })
 const SSE = 'text/event-stream'
-const MESSAGES: Road = {
+const MESSAGES: Route = {
   path: '/v1/messages',
   body: chatCall('claude-opus-5', { stream: true }),
   type: SSE,
   start: MESSAGES_START.join(''),
   rest: textDelta(FILLER),
 }
-const ROADS: readonly (readonly [name: string, road: Road])[] = [
+const ROUTES: readonly (readonly [name: string, route: Route])[] = [
   ['messages', MESSAGES],
   ['compressed messages', { ...MESSAGES, coding: 'gzip' }],
   ['converted messages', { ...MESSAGES, path: '/v1/chat/completions' }],
@@ -65,7 +65,7 @@ const ROADS: readonly (readonly [name: string, road: Road])[] = [
 ]
 
 /** Sends a reply that never ends, as fast as it is read. */
-function pour(response: ServerResponse, { type, start, rest, coding }: Road): void {
+function pour(response: ServerResponse, { type, start, rest, coding }: Route): void {
   response.writeHead(200, { 'content-type': type, ...(coding && { 'content-encoding': coding }) })
   const chunk = rest.repeat(60)
   function* endless() {
@@ -77,13 +77,13 @@ function pour(response: ServerResponse, { type, start, rest, coding }: Road): vo
   pipeline(Readable.from(endless()), coder, response).catch(() => {})
 }
 
-let road: Road
+let route: Route
 let provider: Server
 let running: TestGateway
 let log = ''
 
 beforeAll(async () => {
-  provider = createServer((_request, response) => pour(response, road))
+  provider = createServer((_request, response) => pour(response, route))
   await new Promise<void>(resolve => provider.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   running = await startTestGateway({
@@ -106,15 +106,15 @@ afterAll(async () => {
   provider.close()
 })
 
-test.each(ROADS)(
+test.each(ROUTES)(
   '%s: a client that never reads is disconnected and pays, and no provider is blamed',
   async (_name, given) => {
-    road = given
+    route = given
     log = ''
     const account = await running.account(1_000_000n * 1_000_000n)
     const calls = Array.from({ length: 2 }, () => {
-      const call = request(running.url + road.path, { method: 'POST', headers: { 'x-api-key': account.apiKey } })
-      call.on('error', () => {}).end(road.body)
+      const call = request(running.url + route.path, { method: 'POST', headers: { 'x-api-key': account.apiKey } })
+      call.on('error', () => {}).end(route.body)
       return call
     })
     await Promise.all(calls.map(call => once(call, 'response')))

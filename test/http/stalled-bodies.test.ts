@@ -31,13 +31,13 @@ function stall(path: string, headers: readonly string[]): { answer: string } {
   const { port, hostname } = new URL(running.url)
   const socket = connect({ port: Number(port), host: hostname })
   sockets.push(socket)
-  const heard = { answer: '' }
+  const received = { answer: '' }
   socket.on('data', chunk => {
-    heard.answer += chunk
+    received.answer += chunk
   })
   socket.on('error', () => {})
   socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\n${headers.join('\r\n')}\r\n\r\n`)
-  return heard
+  return received
 }
 
 function post(headers: Readonly<Record<string, string>>, path: string, body: string): Promise<Response> {

@@ -57,7 +57,7 @@ const RESPONSES_FINISH = [
   { type: 'response.completed', sequence_number: 3, response: { ...RESPONSE, status: 'completed', usage: {} } },
 ]
 
-interface Road {
+interface Route {
   readonly path: '/v1/messages' | '/v1/chat/completions' | '/v1/responses'
   readonly model: string
   /** Writes the provider's stream with an error in it. */
@@ -74,18 +74,18 @@ const messagesStream = (error: object) =>
 const responsesStream = (error: object) =>
   messagesText(...RESPONSES_BEGIN) + sse(error) + messagesText(...RESPONSES_FINISH)
 
-const endsMessages: Road['ending'] = ({ name, data }) => {
+const endsMessages: Route['ending'] = ({ name, data }) => {
   expect(name).toBe('error')
   expect(data).toMatchObject({
     type: 'error',
     error: { type: expect.stringMatching(/^(api_error|service_unavailable)$/) },
   })
 }
-const endsChat: Road['ending'] = ({ data }) => {
+const endsChat: Route['ending'] = ({ data }) => {
   expect(data).toMatchObject({ error: { type: expect.stringMatching(/^(api_error|service_unavailable)$/) } })
 }
 
-const ROADS: Readonly<Record<string, Road>> = {
+const ROUTES: Readonly<Record<string, Route>> = {
   'messages to messages': {
     path: '/v1/messages',
     model: 'claude-opus-5',
@@ -113,7 +113,7 @@ const ROADS: Readonly<Record<string, Road>> = {
   },
 }
 
-function call({ path, model }: Road, extra: object = {}): Promise<Response> {
+function call({ path, model }: Route, extra: object = {}): Promise<Response> {
   const body = path === '/v1/responses' ? { model, input: 'x', ...extra } : question(model, extra)
   return world.call(path as '/v1/messages', body)
 }
@@ -123,17 +123,17 @@ async function expectNotCharged(status: number): Promise<void> {
   expect(await world.spent()).toBe(0n)
 }
 
-describe.each(Object.entries(ROADS))('%s', (_name, road) => {
+describe.each(Object.entries(ROUTES))('%s', (_name, route) => {
   test.each(SHAPES)('a stream with %s ends in one error event and costs nothing', async (_shape, error) => {
-    world.answer(streamOf(road.stream(error)))
-    const response = await call(road, { stream: true })
+    world.answer(streamOf(route.stream(error)))
+    const response = await call(route, { stream: true })
     expect(response.status).toBe(200)
     const text = await response.text()
     expect(text).not.toMatch(
       /secret text|Nội|\[DONE\]|message_stop|response\.completed|"finish_reason":"|stop_reason":"/,
     )
     const events = eventsOf(text)
-    road.ending(events.at(-1) as Parameters<Road['ending']>[0])
+    route.ending(events.at(-1) as Parameters<Route['ending']>[0])
     expect(events.filter(({ data }) => JSON.stringify(data).includes('error":{')).length).toBe(1)
     const { status } = await world.row()
     expect(status).toBeGreaterThanOrEqual(500)
@@ -142,7 +142,7 @@ describe.each(Object.entries(ROADS))('%s', (_name, road) => {
 
   test.each(SHAPES)('%s as the first event is an HTTP error that costs nothing', async (_shape, error) => {
     world.answer(streamOf(sse(error) + sse('[DONE]' as unknown as object)))
-    const response = await call(road, { stream: true })
+    const response = await call(route, { stream: true })
     expect(response.status).toBeGreaterThanOrEqual(500)
     expect(await response.text()).not.toContain('secret text')
     await expectNotCharged(response.status)
@@ -150,7 +150,7 @@ describe.each(Object.entries(ROADS))('%s', (_name, road) => {
 
   test.each(SHAPES)('%s as a non-streamed reply is an HTTP error that costs nothing', async (_shape, error) => {
     world.answer(json(200, error))
-    const response = await call(road)
+    const response = await call(route)
     expect(response.status).toBeGreaterThanOrEqual(500)
     expect(await response.text()).not.toContain('secret text')
     await expectNotCharged(response.status)
@@ -158,37 +158,37 @@ describe.each(Object.entries(ROADS))('%s', (_name, road) => {
 })
 
 const FINISHES = ['error', 'network_error', 'insufficient_system_resource', 'abort']
-const CHAT_ROADS = ['chat to chat', 'chat to messages'].map(name => [name, ROADS[name] as Road] as const)
+const CHAT_ROUTES = ['chat to chat', 'chat to messages'].map(name => [name, ROUTES[name] as Route] as const)
 
-describe.each(CHAT_ROADS)('%s', (_name, road) => {
+describe.each(CHAT_ROUTES)('%s', (_name, route) => {
   test.each(FINISHES)('a stream that finishes with %s ends in one error event and costs nothing', async reason => {
     world.answer(
       streamOf(chatText(delta('Hà'), delta('', reason), { ...CHUNK, choices: [], usage: CHAT_USAGE }, '[DONE]')),
     )
-    const text = await (await call(road, { stream: true })).text()
+    const text = await (await call(route, { stream: true })).text()
     expect(text).not.toMatch(/\[DONE\]|message_stop|"finish_reason":"/)
-    road.ending(eventsOf(text).at(-1) as Parameters<Road['ending']>[0])
+    route.ending(eventsOf(text).at(-1) as Parameters<Route['ending']>[0])
     await expectNotCharged(502)
   })
 
   test.each(FINISHES)('a non-streamed reply that finishes with %s is a 502 that costs nothing', async finish_reason => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Hà' }, finish_reason }]
     world.answer(json(200, { id: 'c', object: 'chat.completion', model: 'upstream-name', choices, usage: CHAT_USAGE }))
-    expect((await call(road)).status).toBe(502)
+    expect((await call(route)).status).toBe(502)
     await expectNotCharged(502)
   })
 
   test('an error inside a choice is detected', async () => {
     const choices = [{ index: 0, delta: {}, error: { code: 502, message: 'secret text' }, finish_reason: 'stop' }]
     world.answer(streamOf(chatText(delta('Hà'), { ...CHUNK, choices }, '[DONE]')))
-    const text = await (await call(road, { stream: true })).text()
-    road.ending(eventsOf(text).at(-1) as Parameters<Road['ending']>[0])
+    const text = await (await call(route, { stream: true })).text()
+    route.ending(eventsOf(text).at(-1) as Parameters<Route['ending']>[0])
     await expectNotCharged(502)
   })
 
   test('a non-streamed reply without choices is a 502 that costs nothing', async () => {
     world.answer(json(200, { id: 'c', object: 'chat.completion', model: 'x', choices: [], usage: CHAT_USAGE }))
-    expect((await call(road)).status).toBe(502)
+    expect((await call(route)).status).toBe(502)
     await expectNotCharged(502)
   })
 
@@ -210,7 +210,7 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
         ),
       ),
     )
-    const text = await (await call(road, { stream: true })).text()
+    const text = await (await call(route, { stream: true })).text()
     expect(text).toMatch(/\[DONE\]|message_stop/)
     expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5 })
   })
@@ -218,7 +218,7 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
 
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 
-describe.each(Object.entries(ROADS))('%s', (name, road) => {
+describe.each(Object.entries(ROUTES))('%s', (name, route) => {
   // Conversion leaves out members that the client's format lacks and makes a tool's input a string, so nothing deeply nested
   // remains.
   const isConverted = name === 'messages to chat' || name === 'chat to messages'
@@ -231,7 +231,7 @@ describe.each(Object.entries(ROADS))('%s', (name, road) => {
     }
     const body = bodies[name.split(' ')[0] as string] as string
     world.answer([head(200, { 'content-type': 'application/json' }), write(body), end()])
-    const response = await call(road)
+    const response = await call(route)
     expect(response.status).toBe(isConverted ? 200 : 502)
     await response.text()
     expect((await world.row()).cost === 0n).toBe(!isConverted)

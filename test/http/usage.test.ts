@@ -13,7 +13,7 @@ import { type Answer, end, hang, head, json, sse, startScriptedUpstream, write }
 const world = useConversionWorld()
 
 const CLAUDE = 'claude-opus-5'
-const ROADS: readonly (readonly [string, Path])[] = [
+const ROUTES: readonly (readonly [string, Path])[] = [
   ['messages', '/v1/messages'],
   ['chat', '/v1/chat/completions'],
 ]
@@ -145,7 +145,7 @@ const PASSES: readonly (readonly [string, Reply, readonly [number, number, numbe
   ],
 ]
 
-describe.each(ROADS)('every pass of a Claude call is billed, %s', (_, path) => {
+describe.each(ROUTES)('every pass of a Claude call is billed, %s', (_, path) => {
   test.each(PASSES)('%s, non-streamed', async (_name, reply, [input, fromCache, output]) => {
     world.answer(json(200, wholeMessage(reply)))
     const response = await world.call(path, question(CLAUDE))

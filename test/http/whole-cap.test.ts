@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 const PROMPT = [{ role: 'user', content: 'Write a long story.' }]
-const ROADS = [
+const ROUTES = [
   ['messages', 'claude-opus-5', 6_500n, { max_tokens: 128_000, messages: PROMPT }, 'max_tokens'],
   ['messages', 'gpt-5.5', 2_400n, { max_tokens: 128_000, messages: PROMPT }, 'max_completion_tokens'],
   ['chat/completions', 'gpt-5.5', 2_400n, { max_tokens: 128_000, messages: PROMPT }, 'max_completion_tokens'],
@@ -51,7 +51,7 @@ async function call(apiKey: string, endpoint: string, body: object) {
   return { status: reply.statusCode, cap: cap === undefined ? null : Number(cap), sent: provider.bodies.at(-1) ?? {} }
 }
 
-describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, field) => {
+describe.each(ROUTES)('%s with %s at %d, %j', (endpoint, model, price, body, field) => {
   test('the output cap is lowered to what the wallet can pay for, and the client is told', async () => {
     const credit = 40_000n * price
     const account = await running.account(credit)
