@@ -142,8 +142,8 @@ test('the operator can choose another folder, or none', async () => {
 test('help creates no files where no gateway has run, under either name of the program', () => {
   for (const name of ['start.js', 'main.ts']) {
     const words = [join(ROOT, 'src', name), 'help']
-    const said = execFileSync(process.execPath, words, { env: { DATA_DIR: join(dataDir, 'none') }, encoding: 'utf8' })
-    expect(said).toContain('Usage:')
+    const output = execFileSync(process.execPath, words, { env: { DATA_DIR: join(dataDir, 'none') }, encoding: 'utf8' })
+    expect(output).toContain('Usage:')
   }
   expect(existsSync(join(dataDir, 'none'))).toBe(false)
 })

@@ -85,8 +85,8 @@ test('a process kept alive by a leftover connection exits in time all the same, 
   program.signal('SIGTERM')
   expect(await program.ended).toBe(1)
   const line = program.log.split('\n').find(text => text.includes('LIMIT_CLOSE_MS')) ?? '{}'
-  const { open, ...said } = JSON.parse(line)
-  expect(said).toMatchObject({
+  const { open, ...logged } = JSON.parse(line)
+  expect(logged).toMatchObject({
     level: 'fatal',
     waitsFor: expect.stringContaining('nothing: all parts are closed'),
   })

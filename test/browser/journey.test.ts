@@ -308,8 +308,8 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await message.fill('Xin chào')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('charged 1.350').waitFor()
-    const heard = "document.querySelector('audio').error === null && document.querySelector('audio').duration > 0"
-    await expect.poll(() => page.evaluate(heard)).toBe(true)
+    const isPlayable = "document.querySelector('audio').error === null && document.querySelector('audio').duration > 0"
+    await expect.poll(() => page.evaluate(isPlayable)).toBe(true)
     await expectAccessible(page)
     await page.emulateMedia({ colorScheme: null })
     await page.goto('/usage')

@@ -48,10 +48,10 @@ test('digest says whether the tables were generated from the present YAML', asyn
   expect(await call('digest')).toMatchObject({ status: 1, out: expect.stringContaining('tables are missing') })
   await call('generate')
   const { status, out } = await call('digest', '--json')
-  const said = JSON.parse(out)
-  expect([status, said]).toEqual([
+  const digests = JSON.parse(out)
+  expect([status, digests]).toEqual([
     0,
-    { yaml: said.tables, tables: expect.stringMatching(/^[0-9a-f]{64}$/), agree: true },
+    { yaml: digests.tables, tables: expect.stringMatching(/^[0-9a-f]{64}$/), agree: true },
   ])
   replace('families/beta.yaml', '  - name: Beta 2', '  # No news.\n  - name: Beta 2')
   expect(await call('digest')).toMatchObject({ status: 0 })

@@ -99,7 +99,7 @@ function wordsOf(schema: Schema, path: readonly string[] = []): { path: readonly
 
 const words = wordsOf(schemas.dialect).filter(({ schema }) => schema.type !== 'object')
 
-function said(facts: unknown, path: readonly string[]): unknown {
+function valueAt(facts: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Loose | undefined)?.[key], facts)
 }
 
@@ -129,12 +129,12 @@ function places({ families, upstreams }: Sources): [string, Loose][] {
 test('changing a dialect word changes one line, wherever it is set', () => {
   let judged = 0
   for (const [index, [name, holder]] of places(sources()).entries()) {
-    const spoken = words.filter(({ path }) => said(holder.dialect, path) !== undefined)
+    const spoken = words.filter(({ path }) => valueAt(holder.dialect, path) !== undefined)
     const word = spoken[index % spoken.length]
     if (word === undefined || index % 2 > 0) continue
     const moved = changes(now => {
       const place = places(now)[index]?.[1] as Loose
-      say(place, word.path, otherValue(word.schema, said(place.dialect, word.path)))
+      say(place, word.path, otherValue(word.schema, valueAt(place.dialect, word.path)))
     })
     const counts = moved.map(({ added, removed }) => [added, removed])
     expect([name, word.path, counts]).toEqual([name, word.path, [[1, 1]]])
@@ -147,7 +147,7 @@ test('the first word of a dialect or of a group changes at most 20 lines', () =>
   const simple = words.find(({ path }) => path.length > 1) as (typeof words)[number]
   for (const [index, [name, holder]] of places(sources()).entries()) {
     if (index % 4 > 0) continue
-    const word = words.find(({ path }) => said(holder.dialect, path.slice(0, 1)) === undefined) ?? simple
+    const word = words.find(({ path }) => valueAt(holder.dialect, path.slice(0, 1)) === undefined) ?? simple
     const moved = changes(now =>
       say(places(now)[index]?.[1] as Loose, word.path, otherValue(word.schema, word.schema.default)),
     )

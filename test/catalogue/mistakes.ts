@@ -28,8 +28,8 @@ export function parseMistakes(text: string): { head: string; mistakes: Mistake[]
 
 export function printMistakes(head: string, mistakes: readonly Mistake[]): string {
   const parts = mistakes.map(({ lines, expected }) => {
-    const said = expected === '' ? ['>'] : expected.split('\n').map(line => `> ${line}`)
-    return [...lines, ...said, ''].join('\n')
+    const quoted = expected === '' ? ['>'] : expected.split('\n').map(line => `> ${line}`)
+    return [...lines, ...quoted, ''].join('\n')
   })
   return `${head}${parts.join('\n')}`
 }

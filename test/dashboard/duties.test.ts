@@ -150,10 +150,10 @@ test('a banner is on every page until it expires, in the language of the page, a
 
 test('every page announces maintenance without an operator’s banner', async () => {
   await owner.post('/operator/maintenance', { state: 'on' })
-  const said = 'Maintenance: API calls are refused for a while.'
-  await expect.poll(async () => readable((await stranger().get('/models')).html).includes(said)).toBe(true)
+  const notice = 'Maintenance: API calls are refused for a while.'
+  await expect.poll(async () => readable((await stranger().get('/models')).html).includes(notice)).toBe(true)
   await owner.post('/operator/maintenance', { state: 'off' })
-  await expect.poll(async () => readable((await stranger().get('/models')).html).includes(said)).toBe(false)
+  await expect.poll(async () => readable((await stranger().get('/models')).html).includes(notice)).toBe(false)
 })
 
 test('invoice details are checked field by field, keep what was typed, and a doubtful tax code is accepted the second time', async () => {

@@ -246,7 +246,7 @@ test('models’ figures are read once for many views, and a page is shown withou
   const options = {
     sql: { unsafe: () => new Promise(resolve => reads.push(resolve)) },
     now: () => new Date(nowMs),
-    log: { warn: (said: unknown) => warnings.push(said) },
+    log: { warn: (entry: unknown) => warnings.push(entry) },
     limits: { modelFiguresSeconds: 300, modelFiguresWaitMs: 1 },
   } as unknown as DashboardOptions
   const [none] = await Promise.all(Array.from({ length: 20 }, () => latestFigures(options)))

@@ -569,14 +569,14 @@ test('the page of a call says what it used, what it cost and why it failed, and 
     ([, path]) => path as string,
   )
   const text = readable((await person.get(of200)).html)
-  for (const said of [
+  for (const part of [
     `Charged ${cost.replace('.', ',')} ₫`,
     'nightly',
     served.headers.get('x-request-id'),
     'Input tokens, uncached',
     'Output tokens, reply',
   ])
-    expect(text).toContain(said)
+    expect(text).toContain(part)
   expect(text).not.toContain('cache reads')
   expect(text).not.toContain('Wrong endpoint')
   const reason = await person.get(of400)

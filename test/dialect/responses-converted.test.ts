@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
 import type { ReasoningRequest, StructureRequest } from '../../src/conversation/request.ts'
 import type { JsonValue } from '../../src/lib/json.ts'
-import { adapt, converted, fn, type More, OPENAI, said, system, user } from './responses-support.ts'
+import { adapt, assistant, converted, fn, type More, OPENAI, system, user } from './responses-support.ts'
 
 describe('for converted calls', () => {
   const wants = (reasoning: Partial<ReasoningRequest>): More => ({
@@ -78,8 +78,8 @@ describe('for converted calls', () => {
   test('sealed reasoning is only sent where it can be opened', () => {
     const sealed: JsonValue = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
     const plain: JsonValue = { type: 'reasoning', summary: [{ type: 'summary_text', text: 's' }] }
-    const body = { input: [user('hi'), sealed, plain, said('x')] }
-    expect(converted(body)).toEqual({ input: [user('hi'), sealed, said('x')] })
-    expect(converted(body, {})).toEqual({ input: [user('hi'), said('x')] })
+    const body = { input: [user('hi'), sealed, plain, assistant('x')] }
+    expect(converted(body)).toEqual({ input: [user('hi'), sealed, assistant('x')] })
+    expect(converted(body, {})).toEqual({ input: [user('hi'), assistant('x')] })
   })
 })

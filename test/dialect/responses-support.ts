@@ -64,7 +64,11 @@ export const converted = (body: object, words: Words = OPENAI, more: More = {}) 
   adapt(body, words, 'converted', more).body
 
 export const user = (content: unknown) => ({ type: 'message', role: 'user', content })
-export const said = (text: string) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
+export const assistant = (text: string) => ({
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'output_text', text }],
+})
 export const system = (text: string, role = 'developer') => ({
   type: 'message',
   role,

@@ -14,6 +14,7 @@ import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 import { anyJson } from '../support/any-json.ts'
 import {
   adapt,
+  assistant,
   call,
   converted,
   DEEPSEEK,
@@ -23,7 +24,6 @@ import {
   OPENAI,
   output,
   pdf,
-  said,
   same,
   signer,
   system,
@@ -65,20 +65,20 @@ const BOTH: [string, Words, object, object][] = [
   ['an end user that is too long is hashed', { end_user: { length_max: 8 } }, { safety_identifier: 'x'.repeat(9) }, { safety_identifier: expect.stringMatching(/^[0-9a-f]{8}$/) }],
   ['developer messages become system messages', { turns: { system_role: 'system' } }, { input: [system('a'), user('hi')] }, { input: [system('a', 'system'), user('hi')] }],
   ['later instructions stay', OPENAI, { input: [user('hi'), system('a'), user('x')] }, { input: [user('hi'), system('a'), user('x')] }],
-  ['later instructions move up', { turns: { ...OPENAI.turns, mid_system: 'hoist' } }, { input: [system('a'), user('hi'), system('b'), said('x')] }, { input: [system('a'), system('b'), user('hi'), said('x')] }],
+  ['later instructions move up', { turns: { ...OPENAI.turns, mid_system: 'hoist' } }, { input: [system('a'), user('hi'), system('b'), assistant('x')] }, { input: [system('a'), system('b'), user('hi'), assistant('x')] }],
   ['later instructions become user text', { turns: { ...OPENAI.turns, mid_system: 'user_text' } }, { input: [system('a'), user('hi'), system('b')] }, { input: [system('a'), user('hi'), { ...system('b'), role: 'user' }] }],
-  ['a trailing answer is followed by a user turn', { turns: { ...OPENAI.turns, prefill: 'user_turn' } }, { input: [user('a'), said('x')] }, { input: [user('a'), said('x'), user([text('Continue.')])] }],
+  ['a trailing answer is followed by a user turn', { turns: { ...OPENAI.turns, prefill: 'user_turn' } }, { input: [user('a'), assistant('x')] }, { input: [user('a'), assistant('x'), user([text('Continue.')])] }],
   ['documents become notes', { content: { documents: 'placeholder' } }, { input: [user([pdf, text('?')])] }, { input: [user([text('[document a.x omitted: this model does not accept documents]'), text('?')])] }],
   ['text documents become text', { content: { documents: 'placeholder' } }, { input: [user([file('data:text/plain;base64,aGk=')])] }, { input: [user([text('a.x\n\nhi')])] }],
   ['images in results move to the next user message', {}, { input: [call('c'), output('c', [text('see'), image]), user('?')] }, { input: [call('c'), output('c', 'see\n[image: see the next user message]'), user([text('Attached to the result of tool call c:'), image, text('?')])] }],
-  ['images in results get a message of their own', {}, { input: [call('c'), call('d'), output('c', [image]), output('d'), said('x')] }, { input: [call('c'), call('d'), output('c', '[image: see the next user message]'), output('d'), user([text('Attached to the result of tool call c:'), image]), said('x')] }],
+  ['images in results get a message of their own', {}, { input: [call('c'), call('d'), output('c', [image]), output('d'), assistant('x')] }, { input: [call('c'), call('d'), output('c', '[image: see the next user message]'), output('d'), user([text('Attached to the result of tool call c:'), image]), assistant('x')] }],
   ['images in the last results, too', {}, { input: [call('c'), output('c', [image])] }, { input: [call('c'), output('c', '[image: see the next user message]'), user([text('Attached to the result of tool call c:'), image])] }],
   ['images in results become notes', { tools: { result_images: 'placeholder' } }, { input: [call('c'), output('c', [text('see'), pdf])] }, { input: [call('c'), output('c', 'see\n[document: omitted]')] }],
   ['images in results stay', OPENAI, { input: [call('c'), output('c', [image])] }, { input: [call('c'), output('c', [image])] }],
   ['call ids that are too long', {}, { input: [call('x'.repeat(70)), output('x'.repeat(70))] }, { input: [call(expect.stringMatching(/^x{47}_/) as never), output(expect.stringMatching(/^x{47}_/) as never)] }],
   ['call ids in the host’s form', { tools: { call_id: 'alphanumeric_9' } }, { input: [call('call_1'), output('call_1')] }, { input: [call(expect.stringMatching(/^[0-9a-f]{9}$/) as never), output(expect.stringMatching(/^[0-9a-f]{9}$/) as never)] }],
   ['reasoning is put before every call', DEEPSEEK, { input: [user('hi'), { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'why' }] }, call('a'), call('b'), output('a'), output('b'), call('c'), output('c')] }, { input: [user('hi'), { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('b'), output('a'), output('b'), { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: '' }] }, call('c'), output('c')] }],
-  ['reasoning that is text stays', DEEPSEEK, { input: [{ type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, said('x'), call('a'), output('a')] }, { input: [{ type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, said('x'), { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), output('a')] }],
+  ['reasoning that is text stays', DEEPSEEK, { input: [{ type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, assistant('x'), call('a'), output('a')] }, { input: [{ type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, assistant('x'), { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), output('a')] }],
   ['unknown reasoning becomes the host’s placeholder', { ...DEEPSEEK, reasoning: { ...DEEPSEEK.reasoning, echo_placeholder: '…' } }, { input: [call('a'), output('a')] }, { input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: '…' }] }, call('a'), output('a')] }],
   ['reasoning is sent where it is known', { ...DEEPSEEK, reasoning: { ...DEEPSEEK.reasoning, echo: 'if_present' } }, { input: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'why' }] }, call('a'), output('a'), call('b'), output('b')] }, { input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), output('a'), call('b'), output('b')] }],
 ]
@@ -285,22 +285,22 @@ describe('for same-format calls', () => {
     expect(same({ input: [user('hi'), refer('msg_1'), refer(id), refer('msg_2')] })).toEqual({
       input: [user('hi'), kept, refer('msg_2')],
     })
-    expect(same({ input: [user('hi'), { type: 'reasoning', id, summary: [] }, said('x')] })).toEqual({
-      input: [user('hi'), said('x')],
+    expect(same({ input: [user('hi'), { type: 'reasoning', id, summary: [] }, assistant('x')] })).toEqual({
+      input: [user('hi'), assistant('x')],
     })
   })
 
   test('reasoning without a seal stays if responses are stored', () => {
-    const body = { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, said('x')] }
+    const body = { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, assistant('x')] }
     expect(same(body)).toBe(body)
   })
 
   test('and is dropped if nothing is stored, because a provider that seals cannot find it by id', () => {
     const bare: JsonValue = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'a' }] }
     const sealed: JsonValue = { ...bare, id: 'rs_2', encrypted_content: 'gAAAA' }
-    const body = { store: false, input: [bare, sealed, said('x')] }
-    expect(same(body)).toEqual({ store: false, input: [sealed, said('x')] })
-    const unsealing = { ...body, input: [sealed, said('x')] }
+    const body = { store: false, input: [bare, sealed, assistant('x')] }
+    expect(same(body)).toEqual({ store: false, input: [sealed, assistant('x')] })
+    const unsealing = { ...body, input: [sealed, assistant('x')] }
     expect(same(unsealing)).toBe(unsealing)
     expect(adapt(body, { reasoning: { sealed: false } }, 'same').body).toBe(body)
   })

@@ -121,7 +121,7 @@ describe('a chat stream', () => {
       `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index, delta: { content } }] })}\n\n`
     const text = of(0, '<think>a') + of(1, 'plain') + of(0, '</think>b') + of(1, '<think>c')
     const told = relayed(chatStream(THINK), text + FINISH)
-    const said = (index: number) =>
+    const deltasOf = (index: number) =>
       told
         .split('\n\n')
         .filter(event => event.startsWith('data: {'))
@@ -129,17 +129,17 @@ describe('a chat stream', () => {
         .filter(choice => choice.index === index)
         .map(({ delta }) => [delta.reasoning_content ?? '', delta.content ?? ''])
     expect(
-      said(0)
+      deltasOf(0)
         .map(([reasoning]) => reasoning)
         .join(''),
     ).toBe('a')
     expect(
-      said(0)
+      deltasOf(0)
         .map(([, content]) => content)
         .join(''),
     ).toBe('b')
     expect(
-      said(1)
+      deltasOf(1)
         .map(([, content]) => content)
         .join(''),
     ).toBe('plain<think>c')

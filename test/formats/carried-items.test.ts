@@ -212,8 +212,8 @@ describe('the AI SDK with default settings refers to items, and every reference 
     const result = streamText({ model: server.model, messages: [question], ...options })
     await result.consumeStream()
     expect(await result.text).toBe('It is warm in Huế.')
-    const said = await result.responseMessages
-    await streamText({ model: server.model, messages: [question, ...said, further], ...options }).consumeStream()
+    const reply = await result.responseMessages
+    await streamText({ model: server.model, messages: [question, ...reply, further], ...options }).consumeStream()
     expect(server.inputs[1]).toMatchObject(history)
     expect(server.inputs[2]).toMatchObject([...history, answered, { role: 'user' }])
   })

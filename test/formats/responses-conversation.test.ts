@@ -7,13 +7,13 @@ import type { Seal } from '../../src/conversation/envelope.ts'
 import { pairResults } from '../../src/conversation/pairing.ts'
 import { encodeText } from '../../src/lib/byte-text.ts'
 import {
+  assistant,
   call,
   envelope,
   fn,
   output,
   refusal,
   requestOf,
-  said,
   signer,
   told,
   toldItems,
@@ -28,7 +28,7 @@ const CONVERSATIONS: [string, object, string[]][] = [
   ['developer messages of a coding agent', { instructions: 'i', input: [{ role: 'developer', content: 'd1' }, { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'd2' }] }, user('<environment_context/>')] }, ['system: i', 'system: d1', 'system: d2', 'user: <environment_context/>']],
   ['parts of a user message', { input: [user([{ type: 'input_text', text: 'a' }, { type: 'input_text', text: '' }, 'b'])] }, ['user: a | b']],
   ['empty messages', { input: [user(''), user([]), { role: 'assistant', content: [] }, user('hi')] }, ['user: hi']],
-  ['an answer in several messages', { input: [user('hi'), { ...said('let me look'), phase: 'commentary' }, { ...said('done'), phase: 'final_answer' }, user('thanks')] }, ['user: hi', 'assistant: let me look | gap | done', 'user: thanks']],
+  ['an answer in several messages', { input: [user('hi'), { ...assistant('let me look'), phase: 'commentary' }, { ...assistant('done'), phase: 'final_answer' }, user('thanks')] }, ['user: hi', 'assistant: let me look | gap | done', 'user: thanks']],
   ['an answer that some clients write as input', { input: [user('hi'), { role: 'assistant', content: [{ type: 'input_text', text: 'yes' }] }] }, ['user: hi', 'assistant: yes']],
   ['a refusal', { input: [user('hi'), { role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] }] }, ['user: hi', 'assistant: no']],
   ['an image', { input: [user([{ type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'original' }])] }, ['user: image image/png AAAA']],
@@ -54,7 +54,7 @@ const CONVERSATIONS: [string, object, string[]][] = [
   ['a local shell', { input: [user('hi'), { type: 'local_shell_call', id: 'ls_1', call_id: 'c1', action: { type: 'exec', command: ['ls'] } }, { type: 'local_shell_call_output', id: 'c1', output: 'a b' }] }, ['user: hi', 'assistant: call c1 local_shell {"type":"exec","command":["ls"]}', 'user: result c1 "a b"']],
   ['a shell', { input: [user('hi'), { type: 'shell_call', call_id: 'c1', action: { commands: ['ls', 'x'] } }, { type: 'shell_call_output', call_id: 'c1', output: [{ stdout: 'a', stderr: '', outcome: { type: 'exit', exit_code: 0 } }, { stdout: '', stderr: 'e', outcome: { type: 'timeout' } }] }] }, ['user: hi', 'assistant: call c1 shell {"commands":["ls","x"]}', 'user: result c1 "a\\nexit code 0 | e\\ntimed out"']],
   ['a patch that failed', { input: [user('hi'), { type: 'apply_patch_call', call_id: 'c1', operation: { type: 'delete_file', path: 'a' } }, { type: 'apply_patch_call_output', call_id: 'c1', status: 'failed', output: 'no' }] }, ['user: hi', 'assistant: call c1 apply_patch {"type":"delete_file","path":"a"}', 'user: result c1 failed "no"']],
-  ['what the provider ran', { input: [user('hi'), said('I search'), { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} }, { type: 'mcp_list_tools', tools: [] }, { type: 'computer_call', call_id: 'x' }, said('found')] }, ['user: hi', 'assistant: I search | gap | found']],
+  ['what the provider ran', { input: [user('hi'), assistant('I search'), { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} }, { type: 'mcp_list_tools', tools: [] }, { type: 'computer_call', call_id: 'x' }, assistant('found')] }, ['user: hi', 'assistant: I search | gap | found']],
   ['a message between agents', { input: [user('hi'), { type: 'agent_message', author: '/root/a', recipient: '/root', content: [{ type: 'input_text', text: 'ready' }] }, { type: 'agent_message', author: 'a', content: [{ type: 'encrypted', data: 'x' }] }] }, ['user: hi', 'user: Message from /root/a:\nready']],
   ['tools in the middle', { input: [user('hi'), { type: 'additional_tools', role: 'developer', tools: [fn('f')] }] }, ['user: hi']],
 ]
@@ -67,7 +67,7 @@ describe('a conversation', () => {
   test('keeps the path of each part', () => {
     const { turns } = requestOf({
       instructions: 'i',
-      input: [user('hi'), said('a'), call('c1'), output('c1'), user('b')],
+      input: [user('hi'), assistant('a'), call('c1'), output('c1'), user('b')],
     })
     expect(turns.map(turn => turn.place)).toEqual(['instructions', 'input[0]', 'input[1]', 'input[3]', 'input[4]'])
   })
@@ -75,11 +75,11 @@ describe('a conversation', () => {
 
 // biome-ignore format: one case per line
 const ORDERS: [string, object[], string[]][] = [
-  ['consecutive output is one turn', [user('hi'), said('a'), call('c1'), call('c2', 'g'), output('c1', '1'), output('c2', '2')], ['user: hi', 'assistant: a | call c1 f {} | call c2 g {}', 'user: result c1 "1" | result c2 "2"']],
+  ['consecutive output is one turn', [user('hi'), assistant('a'), call('c1'), call('c2', 'g'), output('c1', '1'), output('c2', '2')], ['user: hi', 'assistant: a | call c1 f {} | call c2 g {}', 'user: result c1 "1" | result c2 "2"']],
   ['rounds of calls stay apart', [user('hi'), call('c1'), output('c1', '1'), call('c2'), output('c2', '2')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "1"', 'assistant: call c2 f {}', 'user: result c2 "2"']],
   ['outputs in another order', [user('hi'), call('c1'), call('c2'), output('c2', '2'), output('c1', '1')], ['user: hi', 'assistant: call c1 f {} | call c2 f {}', 'user: result c1 "1" | result c2 "2"']],
   ['messages between a call and its output', [user('hi'), call('c1'), { role: 'developer', content: 'd' }, user('u'), output('c1')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "ok"', 'system: d', 'user: u']],
-  ['an answer between a call and its output', [user('hi'), call('c1'), user('u'), said('a'), output('c1')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "ok"', 'user: u', 'assistant: a']],
+  ['an answer between a call and its output', [user('hi'), call('c1'), user('u'), assistant('a'), output('c1')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "ok"', 'user: u', 'assistant: a']],
   ['a call without its output', [user('hi'), call('c1'), user('u')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 failed "The output of this call is not known."', 'user: u']],
   ['a call at the end', [user('hi'), call('c1')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 failed "The output of this call is not known."']],
   ['an output without its call', [user('hi'), output('c9', 'x')], ['user: hi', 'user: Output of the tool call c9: | x']],
@@ -98,7 +98,7 @@ describe('the order of items', () => {
     const item = fc.oneof(
       id.map(each => call(each)),
       id.map(each => output(each)),
-      fc.constantFrom(user('u'), said('s'), { role: 'developer', content: 'd' }),
+      fc.constantFrom(user('u'), assistant('s'), { role: 'developer', content: 'd' }),
     )
     fc.assert(
       fc.property(fc.array(item, { minLength: 1, maxLength: 12 }), input => {
@@ -119,7 +119,7 @@ describe('the order of items', () => {
 describe('reasoning', () => {
   const ours: Seal = { wire: 'messages', signature: 'EqQB' }
   const item = (rest: object) => ({ type: 'reasoning', id: 'rs_1', ...rest })
-  const reasoning = (rest: object) => toldItems(user('hi'), item(rest), said('a'))[1]
+  const reasoning = (rest: object) => toldItems(user('hi'), item(rest), assistant('a'))[1]
   const summary = [
     { type: 'summary_text', text: 'one' },
     { type: 'summary_text', text: 'two' },

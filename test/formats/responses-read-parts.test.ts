@@ -16,7 +16,7 @@ import {
   message,
   read,
   readList,
-  said,
+  textDelta,
   thought,
 } from './responses-read-support.ts'
 
@@ -108,7 +108,7 @@ describe('reasoning', () => {
 
   test('holds back later parts until its seal arrives', () => {
     const finished = { ...thought('rs_1', 'a'), encrypted_content: 'gAAAA-final' }
-    const list = [added(0, thought('rs_1')), summary(0, 'a'), said(1, 'msg_1', 'Hi'), done(0, finished), ended()]
+    const list = [added(0, thought('rs_1')), summary(0, 'a'), textDelta(1, 'msg_1', 'Hi'), done(0, finished), ended()]
     expect(readList(CREATED, ...list).parts).toEqual([
       { kind: 'reasoning', texts: ['a'], seal },
       { kind: 'text', text: 'Hi' },
@@ -148,7 +148,7 @@ describe('the end', () => {
   })
 
   test('is final: nothing after it is read', () => {
-    const list = [CREATED, ended(), said(0, 'msg_1', 'late'), { type: 'error', message: 'late' }]
+    const list = [CREATED, ended(), textDelta(0, 'msg_1', 'late'), { type: 'error', message: 'late' }]
     expect(read([...eventsOf(...list), { name: '', data: '[DONE]' }]).parts).toEqual([])
   })
 })
@@ -177,7 +177,7 @@ describe('errors', () => {
     ['upstream_failed', 'without a type', { error: { message: 'Oops.' } }],
   ])('%s, %s, at the start and in the middle', (expected, _shape, event) => {
     expect(code([event])).toBe(expected)
-    expect(code([CREATED, said(0, 'msg_1', 'Hi'), event])).toBe(expected)
+    expect(code([CREATED, textDelta(0, 'msg_1', 'Hi'), event])).toBe(expected)
   }) // biome-ignore format: a row per case
 
   test('under status 200 in a non-streamed reply', () => {

@@ -24,7 +24,7 @@ import {
   Recorder,
   read,
   readList,
-  said,
+  textDelta,
   thought,
 } from './responses-read-support.ts'
 import { echoOf, factsOf, folded, USAGE } from './responses-support.ts'
@@ -87,7 +87,7 @@ describe('a stream of a provider', () => {
 test('a piece is emitted as soon as it arrives', () => {
   const sink = new Recorder()
   const reader = new ResponsesReader(sink, FACTS)
-  const list = [CREATED, added(0, message('msg_1')), said(0, 'msg_1', 'a'), said(0, 'msg_1', 'b')]
+  const list = [CREATED, added(0, message('msg_1')), textDelta(0, 'msg_1', 'a'), textDelta(0, 'msg_1', 'b')]
   const told = eventsOf(...list).map(event => {
     reader.push(event)
     return sink.steps.length
@@ -106,11 +106,14 @@ describe('when a text is sent three times', () => {
   }
 
   test.each<[string, JsonObject[]]>([
-    ['deltas and all later repetitions', [said(0, 'msg_1', 'Hel'), said(0, 'msg_1', 'lo'), textDone, done(0, item)]],
+    [
+      'deltas and all later repetitions',
+      [textDelta(0, 'msg_1', 'Hel'), textDelta(0, 'msg_1', 'lo'), textDone, done(0, item)],
+    ],
     ['only its done event', [textDone, done(0, item)]],
     ['its item alone', [done(0, item)]],
-    ['deltas without the last piece', [said(0, 'msg_1', 'Hel'), textDone, done(0, item)]],
-    ['deltas without a done event', [said(0, 'msg_1', 'Hel'), said(0, 'msg_1', 'lo')]],
+    ['deltas without the last piece', [textDelta(0, 'msg_1', 'Hel'), textDone, done(0, item)]],
+    ['deltas without a done event', [textDelta(0, 'msg_1', 'Hel'), textDelta(0, 'msg_1', 'lo')]],
     [
       'a part that begins with it',
       [{ ...textDone, type: 'response.content_part.added', part: item.content![0 as never] }],
@@ -123,14 +126,14 @@ describe('when a text is sent three times', () => {
   })
 
   test('nothing is added if the full text contradicts its deltas', () => {
-    const list = [CREATED, added(0, message('msg_1')), said(0, 'msg_1', 'Help'), done(0, item), ended([item])]
+    const list = [CREATED, added(0, message('msg_1')), textDelta(0, 'msg_1', 'Help'), done(0, item), ended([item])]
     expect(readList(...list).parts).toEqual([{ kind: 'text', text: 'Help' }])
   })
 })
 
 describe('items', () => {
   test('that only the final output has are emitted at the end, matched by id rather than by index', () => {
-    const list = [CREATED, added(5, message('msg_1')), said(5, 'msg_1', 'One'), done(5, message('msg_1', 'One'))]
+    const list = [CREATED, added(5, message('msg_1')), textDelta(5, 'msg_1', 'One'), done(5, message('msg_1', 'One'))]
     const { parts } = readList(...list, ended([thought('rs_1', 'Hm'), message('msg_1', 'One'), called('call_1', '{}')]))
     expect(parts).toEqual([
       { kind: 'text', text: 'One' },
@@ -166,7 +169,7 @@ describe('items', () => {
         delta: 'Hm',
       },
       done(0, thought('rs_1', 'Hm')),
-      said(1, 'msg_1', 'One'),
+      textDelta(1, 'msg_1', 'One'),
       ended(),
     ]
     expect(readList(...list).parts).toEqual([
@@ -178,7 +181,7 @@ describe('items', () => {
   test('that a host does not number are matched by id', () => {
     const same = (item: JsonObject) => [
       added(0, { ...item, content: [] }),
-      said(0, String(item.id), 'Hi'),
+      textDelta(0, String(item.id), 'Hi'),
       done(0, item),
     ]
     const list = [...same(message('a', 'Hi')), ...same(message('b', 'Hi'))]
@@ -216,7 +219,7 @@ describe('items', () => {
       { type: 'codex.rate_limits', limit: 5 },
       { type: 'response.metadata', metadata: {} },
       { type: 'response.output_item.added', output_index: 1, item: null },
-      said(2, 'msg_1', 'Hi', { obfuscation: 'xyz', logprobs: [] }),
+      textDelta(2, 'msg_1', 'Hi', { obfuscation: 'xyz', logprobs: [] }),
       ended([{ type: 'web_search_call', id: 'ws_1' }, message('msg_1', 'Hi')]),
     ]
     expect(readList(...list).parts).toEqual([{ kind: 'text', text: 'Hi' }])
@@ -224,7 +227,7 @@ describe('items', () => {
 
   test('are held back up to a limit only', () => {
     const head = [CREATED, added(0, thought('rs_1')), added(1, message('msg_1'))]
-    const much = said(1, 'msg_1', 'x'.repeat(1_000_000))
+    const much = textDelta(1, 'msg_1', 'x'.repeat(1_000_000))
     expect(() => readList(...head, ...Array.from({ length: 17 }, () => much))).toThrow(GatewayError)
   })
 })

@@ -88,7 +88,7 @@ export const message = (id: string, ...texts: string[]): JsonObject => ({
   id,
   content: texts.map(text => ({ type: 'output_text', text })),
 })
-export const said = (output_index: number, item_id: string, text: string, more: JsonObject = {}) => ({
+export const textDelta = (output_index: number, item_id: string, text: string, more: JsonObject = {}) => ({
   type: 'response.output_text.delta',
   output_index,
   item_id,

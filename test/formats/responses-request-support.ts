@@ -53,7 +53,7 @@ export function refusal(body: object, facts = FACTS): GatewayError {
 }
 
 export const user = (content: unknown) => ({ role: 'user', content })
-export const said = (text: string) => ({
+export const assistant = (text: string) => ({
   type: 'message',
   role: 'assistant',
   id: 'msg_1',

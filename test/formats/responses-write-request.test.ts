@@ -70,14 +70,19 @@ function write(turns: readonly Turn[], rest: Partial<ConversationRequest> = {}, 
 const itemsOf = (turns: readonly Turn[], rest: Partial<ConversationRequest> = {}, facts: DialectFacts = OPENAI) =>
   write(turns, rest, facts).body.input
 
-const said = (...texts: string[]) => ({ content: texts.map(value => ({ type: 'output_text', text: value })) })
+const outputTexts = (...texts: string[]) => ({ content: texts.map(value => ({ type: 'output_text', text: value })) })
 const commentary = (...texts: string[]) => ({
   type: 'message',
   role: 'assistant',
-  ...said(...texts),
+  ...outputTexts(...texts),
   phase: 'commentary',
 })
-const final = (...texts: string[]) => ({ type: 'message', role: 'assistant', ...said(...texts), phase: 'final_answer' })
+const final = (...texts: string[]) => ({
+  type: 'message',
+  role: 'assistant',
+  ...outputTexts(...texts),
+  phase: 'final_answer',
+})
 const asked = (...texts: string[]) => ({
   type: 'message',
   role: 'user',
@@ -128,7 +133,7 @@ describe('items', () => {
     expect(itemsOf(turns, {}, { turns: { item_ids: 'drop' } })).toEqual([
       asked('hi'),
       { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' },
-      { type: 'message', role: 'assistant', ...said('a') },
+      { type: 'message', role: 'assistant', ...outputTexts('a') },
       asked('hi'),
     ])
   })
@@ -266,7 +271,7 @@ describe('the body', () => {
   test('reproduces the conversation that it was read from', () => {
     const items = fc.constantFrom(
       asked('hi'),
-      { type: 'message', role: 'assistant', ...said('a') },
+      { type: 'message', role: 'assistant', ...outputTexts('a') },
       { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'd' }] },
     )
     const round = fc.constantFrom('c1', 'c2').map(id => [called(id), output(id)])

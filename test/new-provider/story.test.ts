@@ -87,10 +87,10 @@ test('leads from the provider’s first line to a priced call', async () => {
     const email = `person-${program.url.slice(-5)}@example.com`
     const made = await paste(`npm run -s gateway -- account create ${email} --credit 1000 --json`, surroundings)
     const customer = { GATEWAY: program.url, KEY: (JSON.parse(made) as { api_key: string }).api_key }
-    const said = await paste(blockWith('curl -i $GATEWAY'), { ...provider, ...customer })
+    const answer = await paste(blockWith('curl -i $GATEWAY'), { ...provider, ...customer })
     program.signal('SIGINT')
     expect(await program.ended).toBe(0)
-    return said
+    return answer
   }
   const first = await call()
   expect(first).toMatch(/"id":"orchard-large-2"/)

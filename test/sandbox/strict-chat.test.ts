@@ -11,7 +11,7 @@ afterAll(() => sandbox.close())
 type Refusal = [name: string, more: object, error: { message: string; param?: string | null; code?: string | null }]
 
 const user = { role: 'user', content: 'hi' }
-const said = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+const prompt = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 const tool = (name: string, parameters: unknown = { type: 'object', properties: {} }, more = {}) => ({
   type: 'function',
   function: { name, parameters, ...more },
@@ -29,11 +29,11 @@ const CHAT: Refusal[] = [
   ['messages as text', { messages: 'hi' }, { message: "Invalid type for 'messages': expected an array of objects, but got a string instead.", code: 'invalid_type' }],
   ['an empty list of messages', { messages: [] }, { message: "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.", code: 'empty_array' }],
   ['an unknown role', { messages: [{ role: 'human', content: 'x' }] }, { message: "Invalid value: 'human'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.", param: 'messages[0].role' }],
-  ['user content null', said(null), { message: "Invalid value for 'content': expected a string, got null." }],
+  ['user content null', prompt(null), { message: "Invalid value for 'content': expected a string, got null." }],
   ['assistant content null without calls', { messages: [user, { role: 'assistant', content: null }, user] }, { message: "Invalid value for 'content': expected a string, got null.", param: 'messages[1].content' }],
-  ['content as an empty list', said([]), { message: "Invalid 'messages[0].content': empty array. Expected an array with minimum length 1, but got an empty array instead." }],
-  ['a block of the other format', said([{ type: 'tool_result', tool_use_id: 'x' }]), { message: "Invalid value: 'tool_result'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'." }],
-  ['a cache breakpoint', said([{ type: 'text', text: 'x', cache_control: {} }]), { message: "Unknown parameter: 'messages[0].content[0].cache_control'.", code: 'unknown_parameter' }],
+  ['content as an empty list', prompt([]), { message: "Invalid 'messages[0].content': empty array. Expected an array with minimum length 1, but got an empty array instead." }],
+  ['a block of the other format', prompt([{ type: 'tool_result', tool_use_id: 'x' }]), { message: "Invalid value: 'tool_result'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'." }],
+  ['a cache breakpoint', prompt([{ type: 'text', text: 'x', cache_control: {} }]), { message: "Unknown parameter: 'messages[0].content[0].cache_control'.", code: 'unknown_parameter' }],
   ['a field of the other format', { system: 'x' }, { message: "Unknown parameter: 'system'.", param: 'system' }],
   ['a tool of the other format', { tools: [{ name: 'a', input_schema: {} }] }, { message: "Missing required parameter: 'tools[0].type'." }],
   ['an empty list of tools', { tools: [] }, { message: "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead." }],
@@ -53,8 +53,8 @@ const CHAT: Refusal[] = [
   ['arguments as an object', { messages: [user, { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 't', arguments: {} } }] }, answer('c')] }, { message: "Invalid type for 'messages[1].tool_calls[0].function.arguments': expected a string, but got an object instead." }],
   ['a call id of 65 letters', { messages: [user, calling('c'.repeat(65)), answer('c'.repeat(65))] }, { message: "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 64, but got a string with length 65 instead." }],
   ['an image by the assistant', { messages: [user, { role: 'assistant', content: [url('https://example.com/a.png')] }] }, { message: "Image URLs are only allowed for messages with role 'user', but this message with role 'assistant' contains an image URL." }],
-  ['an image that is not base64', said([url('data:image/png;base64,???')]), { message: 'Invalid base64 image_url.', code: 'invalid_base64' }],
-  ['an image that is not an image', said([url(`data:image/png;base64,${Buffer.from('hello, this is text').toString('base64')}`)]), { message: "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp']." }],
+  ['an image that is not base64', prompt([url('data:image/png;base64,???')]), { message: 'Invalid base64 image_url.', code: 'invalid_base64' }],
+  ['an image that is not an image', prompt([url(`data:image/png;base64,${Buffer.from('hello, this is text').toString('base64')}`)]), { message: "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp']." }],
   ['both token limits', { max_tokens: 5, max_completion_tokens: 5 }, { message: "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported." }],
   ['no tokens', { max_tokens: 0 }, { message: "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got 0 instead.", code: 'integer_below_min_value' }],
   ['too many tokens', { max_completion_tokens: 64_001 }, { message: 'max_completion_tokens is too large: 64001. This model supports at most 64000 completion tokens, whereas you provided 64001.' }],
@@ -64,9 +64,9 @@ const CHAT: Refusal[] = [
   ['an unknown effort', { reasoning_effort: 'huge' }, { message: "Invalid value: 'huge'. Supported values are: 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', and 'max'." }],
   ['a schema without a name', { response_format: { type: 'json_schema', json_schema: { schema: {} } } }, { message: "Missing required parameter: 'response_format.json_schema.name'." }],
   ['a JSON object without the word', { response_format: { type: 'json_object' } }, { message: "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'." }],
-  ['too long a prompt', said('x '.repeat(210_000)), { message: "This model's maximum context length is 200000 tokens. However, you requested 210008 tokens. Please reduce the length of the messages or completion.", code: 'context_length_exceeded' }],
+  ['too long a prompt', prompt('x '.repeat(210_000)), { message: "This model's maximum context length is 200000 tokens. However, you requested 210008 tokens. Please reduce the length of the messages or completion.", code: 'context_length_exceeded' }],
   ['an unsupported feature: reasoning', { model: 'plain', reasoning_effort: 'low' }, { message: 'Unrecognized request argument supplied: reasoning_effort' }],
-  ['an unsupported feature: vision', { model: 'plain', ...said([url('https://example.com/a.png')]) }, { message: 'Invalid content type. image_url is only supported by certain models.' }],
+  ['an unsupported feature: vision', { model: 'plain', ...prompt([url('https://example.com/a.png')]) }, { message: 'Invalid content type. image_url is only supported by certain models.' }],
   ['an unsupported feature: tools', { model: 'plain', tools: [tool('a')] }, { message: 'tools is not supported in this model.' }],
   ['an unsupported feature: max_tokens', { model: 'picky', max_tokens: 5 }, { message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", code: 'unsupported_parameter' }],
   ['an unsupported feature: the developer role', { model: 'picky', messages: [{ role: 'developer', content: 'x' }, user] }, { message: "Invalid value: 'developer'. Supported values are: 'system', 'assistant', 'user', 'function', and 'tool'." }],

@@ -13,7 +13,7 @@ const image = (media_type: string, bytes: Buffer) => ({
   type: 'image',
   source: { type: 'base64', media_type, data: bytes.toString('base64') },
 })
-const said = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+const prompt = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 const turns = (...contents: unknown[]) => ({
   messages: contents.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
 })
@@ -34,10 +34,10 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['an unknown role', { messages: [{ role: 'tool', content: 'x' }] }, "messages.0.role: Input should be 'user' or 'assistant'"],
   ['an assistant first', { messages: [{ role: 'assistant', content: 'x' }] }, 'messages: first message must use the "user" role'],
   ['no content', { messages: [{ role: 'user' }] }, 'messages.0.content: Field required'],
-  ['empty user content', said(''), 'messages.0: all messages must have non-empty content except for the optional final assistant message'],
-  ['an empty text block', said([{ type: 'text', text: '' }]), 'messages: text content blocks must be non-empty'],
-  ['a blank text block alone', said([{ type: 'text', text: ' \n' }]), 'messages: text content blocks must contain non-whitespace text'],
-  ['a block of the other format', said([{ type: 'image_url', image_url: { url: 'x' } }]), "messages.0.content.0: Input tag 'image_url' found using 'type' does not match any of the expected tags: 'document', 'image', 'redacted_thinking', 'search_result', 'server_tool_use', 'text', 'thinking', 'tool_result', 'tool_use'"],
+  ['empty user content', prompt(''), 'messages.0: all messages must have non-empty content except for the optional final assistant message'],
+  ['an empty text block', prompt([{ type: 'text', text: '' }]), 'messages: text content blocks must be non-empty'],
+  ['a blank text block alone', prompt([{ type: 'text', text: ' \n' }]), 'messages: text content blocks must contain non-whitespace text'],
+  ['a block of the other format', prompt([{ type: 'image_url', image_url: { url: 'x' } }]), "messages.0.content.0: Input tag 'image_url' found using 'type' does not match any of the expected tags: 'document', 'image', 'redacted_thinking', 'search_result', 'server_tool_use', 'text', 'thinking', 'tool_result', 'tool_use'"],
   ['a field of the other format', { reasoning_effort: 'low' }, 'reasoning_effort: Extra inputs are not permitted'],
   ['tool calls of the other format', { messages: [{ role: 'user', content: 'x' }, { role: 'assistant', content: 'y', tool_calls: [] }] }, 'messages.1.tool_calls: Extra inputs are not permitted'],
   ['a tool of the other format', { tools: [{ type: 'function', function: { name: 'a' } }] }, "tools.0: Input tag 'function' found using 'type' does not match any of the expected tags: 'custom', …"],
@@ -52,12 +52,12 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['a call without a result', turns('x', [use('u1')], 'y'), 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: u1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'],
   ['a call at the end', turns('x', [use('u1')]), 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: u1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'],
   ['a result after text', turns('x', [use('u1')], [{ type: 'text', text: 'y' }, result('u1')]), 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: u1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'],
-  ['a result without a call', said([result('u9')]), 'messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: u9. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.'],
+  ['a result without a call', prompt([result('u9')]), 'messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: u9. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.'],
   ['two results of one call', turns('x', [use('u1')], [result('u1'), result('u1')]), 'messages.2.content: each tool_use must have a single result. Found multiple `tool_result` blocks with id: u1'],
   ['a repeated call id', turns('x', [use('u1')], [result('u1')], [use('u1')], [result('u1')]), 'messages: `tool_use` ids must be unique'],
   ['a call id with a colon', turns('x', [use('a:0')], [result('a:0')]), "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"],
   ['a call with text as input', turns('x', [{ ...use('u1'), input: '{}' }], [result('u1')]), 'messages.1.content.0.tool_use.input: Input should be a valid dictionary'],
-  ['a call by the user', said([use('u1')]), 'messages.0: `tool_use` blocks can only be in `assistant` messages'],
+  ['a call by the user', prompt([use('u1')]), 'messages.0: `tool_use` blocks can only be in `assistant` messages'],
   ['an empty text in a result', turns('x', [use('u1')], [result('u1', { content: [{ type: 'text', text: '' }] })]), 'messages: text content blocks must be non-empty'],
   ['thinking without a budget', { thinking: { type: 'enabled' } }, 'thinking.enabled.budget_tokens: Field required'],
   ['too small a budget', { thinking: { type: 'enabled', budget_tokens: 1023 } }, 'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024'],
@@ -76,13 +76,13 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['an empty system block', { system: [{ type: 'text', text: '' }] }, 'system: text content blocks must be non-empty'],
   ['a prefill that ends in a space', turns('x', 'The answer: '), 'messages: final assistant content cannot end with trailing whitespace'],
   ['five cache breakpoints', { system: Array(5).fill({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }) }, 'A maximum of 4 blocks with cache_control may be provided. Found 5.'],
-  ['an image of an unknown type', said([image('image/bmp', PICTURES['image/png']!)]), "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"],
-  ['an image of a different type', said([image('image/png', PICTURES['image/gif']!)]), 'messages.0.content.0.image.source.base64: The image was specified using the image/png media type, but the image appears to be a image/gif image'],
-  ['an image that is not an image', said([image('image/png', Buffer.from('hello, this is text'))]), 'Could not process image'],
-  ['too long a prompt', said('x '.repeat(210_000)), 'prompt is too long: 210008 tokens > 200000 maximum'],
-  ['input and output too large together', { max_tokens: 60_000, ...said('x '.repeat(150_000)) }, 'input length and `max_tokens` exceed context limit: 150008 + 60000 > 200000, decrease input length or `max_tokens` and try again'],
-  ['a misspelt word', said('sandbox:eror=429'), 'sandbox:eror is not a known word; known words: error, retry-after, hang, reset, cut, error-event, slow, tokens, tool, text, no-usage, cached, images, refuse, garbage, empty, html'],
-  ['a word with a wrong value', said('sandbox:error=418'), 'sandbox:error=418 has an invalid value; sandbox:error takes 400, 401, 403, 404, 413, 429, 500, 502, 503, 529 or insufficient_quota'],
+  ['an image of an unknown type', prompt([image('image/bmp', PICTURES['image/png']!)]), "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"],
+  ['an image of a different type', prompt([image('image/png', PICTURES['image/gif']!)]), 'messages.0.content.0.image.source.base64: The image was specified using the image/png media type, but the image appears to be a image/gif image'],
+  ['an image that is not an image', prompt([image('image/png', Buffer.from('hello, this is text'))]), 'Could not process image'],
+  ['too long a prompt', prompt('x '.repeat(210_000)), 'prompt is too long: 210008 tokens > 200000 maximum'],
+  ['input and output too large together', { max_tokens: 60_000, ...prompt('x '.repeat(150_000)) }, 'input length and `max_tokens` exceed context limit: 150008 + 60000 > 200000, decrease input length or `max_tokens` and try again'],
+  ['a misspelt word', prompt('sandbox:eror=429'), 'sandbox:eror is not a known word; known words: error, retry-after, hang, reset, cut, error-event, slow, tokens, tool, text, no-usage, cached, images, refuse, garbage, empty, html'],
+  ['a word with a wrong value', prompt('sandbox:error=418'), 'sandbox:error=418 has an invalid value; sandbox:error takes 400, 401, 403, 404, 413, 429, 500, 502, 503, 529 or insufficient_quota'],
 ] // biome-ignore format: a table
 
 test.each(REFUSED)('refuses %s in the words of the messages provider', async (_name, more, message) => {
@@ -103,7 +103,7 @@ test.each([
   ['plain', { tools: [tool('a')] }, 'tools: this model does not support tool use'],
   [
     'plain',
-    said([image('image/png', PICTURES['image/png']!)]),
+    prompt([image('image/png', PICTURES['image/png']!)]),
     'messages.0.content.0: this model does not support image input',
   ],
   ['sober', { temperature: 1 }, '`temperature` is not supported for this model'],
@@ -165,7 +165,10 @@ test('threads are declined, so that clients continue without them', async () => 
 })
 
 test.each(Object.entries(PICTURES))('sees the size of %s', async (type, bytes) => {
-  const response = await post(sandbox, PATHS.messages, { ...smallBody('messages', ''), ...said([image(type, bytes)]) })
+  const response = await post(sandbox, PATHS.messages, {
+    ...smallBody('messages', ''),
+    ...prompt([image(type, bytes)]),
+  })
   const reply = (await response.json()) as { content: { text: string }[] }
   expect(reply.content[0]!.text).toContain(`1 image: ${type}, ${type === 'image/webp' ? '16×9' : '3×2'} pixels`)
 })

@@ -136,15 +136,15 @@ test('sandbox:tool and sandbox:text decide on calls', async () => {
       block => block.name ?? block.type,
     )
   }
-  const said = (text: string) => [{ role: 'user', content: text }]
-  expect(await kinds(said('hi'))).toEqual(['text'])
-  expect(await kinds(said('hi sandbox:tool'))).toEqual(['alpha'])
-  expect(await kinds(said('use beta'))).toEqual(['beta'])
-  expect(await kinds(said('use alpha sandbox:tool=beta'))).toEqual(['beta'])
-  expect(await kinds(said('use beta sandbox:tokens=9'))).toEqual(['text', 'beta'])
-  expect(await kinds(said('use alpha sandbox:text'))).toEqual(['text'])
+  const user = (text: string) => [{ role: 'user', content: text }]
+  expect(await kinds(user('hi'))).toEqual(['text'])
+  expect(await kinds(user('hi sandbox:tool'))).toEqual(['alpha'])
+  expect(await kinds(user('use beta'))).toEqual(['beta'])
+  expect(await kinds(user('use alpha sandbox:tool=beta'))).toEqual(['beta'])
+  expect(await kinds(user('use beta sandbox:tokens=9'))).toEqual(['text', 'beta'])
+  expect(await kinds(user('use alpha sandbox:text'))).toEqual(['text'])
   const loop = [
-    ...said('use alpha'),
+    ...user('use alpha'),
     { role: 'assistant', content: [{ type: 'tool_use', id: 'u', name: 'alpha', input: {} }] },
   ]
   const back = { type: 'tool_result', tool_use_id: 'u', content: 'ok' }

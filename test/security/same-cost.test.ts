@@ -26,7 +26,7 @@ interface Tool {
   readonly input: Readonly<Record<string, string>>
 }
 
-interface Said {
+interface ModelReply {
   readonly text: string
   readonly tools: readonly Tool[]
   readonly input: number
@@ -38,7 +38,7 @@ interface Said {
   readonly cutEvery: number
 }
 
-const said = fc.record<Said>({
+const modelReplies = fc.record<ModelReply>({
   text: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
   tools: fc.array(
     fc.record({
@@ -64,7 +64,7 @@ interface Rendered {
   readonly stream: string
 }
 
-function asMessages({ text, tools, hasUsage, input, output, cached }: Said): Rendered {
+function asMessages({ text, tools, hasUsage, input, output, cached }: ModelReply): Rendered {
   const blocks = tools.map(({ name, input: given }, index) => ({
     type: 'tool_use',
     id: `toolu_${index}`,
@@ -100,7 +100,7 @@ function asMessages({ text, tools, hasUsage, input, output, cached }: Said): Ren
   }
 }
 
-function asChat({ text, tools, hasUsage, input, output, cached, reasoning }: Said): Rendered {
+function asChat({ text, tools, hasUsage, input, output, cached, reasoning }: ModelReply): Rendered {
   const calls = tools.map(({ name, input: given }, index) => ({
     id: `call_${index}`,
     type: 'function',
@@ -151,7 +151,7 @@ test.each([
     return { input, output, cost, estimated }
   }
   await fc.assert(
-    fc.asyncProperty(said, async given => {
+    fc.asyncProperty(modelReplies, async given => {
       const { whole, stream } = render(given)
       world.answer(json(200, whole))
       const once = await costOf({})

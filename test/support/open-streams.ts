@@ -27,15 +27,15 @@ export interface OpenStreams {
 
 export async function startOpenStreams(): Promise<OpenStreams> {
   const worker = new Worker(new URL(import.meta.url), { workerData: ROLE })
-  const heard = () => new Promise<string>(resolve => worker.once('message', resolve))
-  const providerUrl = await heard()
+  const nextMessage = () => new Promise<string>(resolve => worker.once('message', resolve))
+  const providerUrl = await nextMessage()
   return {
     providerUrl,
     async open(streams) {
-      const answer = heard()
+      const answer = nextMessage()
       worker.postMessage(streams)
-      const said = await answer
-      if (said !== 'open') throw new Error(said)
+      const message = await answer
+      if (message !== 'open') throw new Error(message)
     },
     async close() {
       await worker.terminate()

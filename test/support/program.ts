@@ -84,7 +84,7 @@ export async function startProgram(
   started.add(child)
   child.once('exit', () => started.delete(child))
   let log = ''
-  let said = ''
+  let output = ''
   const listeners = new Set<() => void>()
   child.stderr.on('data', chunk => {
     log += chunk
@@ -95,8 +95,8 @@ export async function startProgram(
   })
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', chunk => {
-      said += chunk
-      if (said.includes('\n')) resolve((JSON.parse(said) as { url: string }).url)
+      output += chunk
+      if (output.includes('\n')) resolve((JSON.parse(output) as { url: string }).url)
     })
     void ended.then(how => reject(new Error(`the program exited with ${how}: ${log}`)))
   })

@@ -23,7 +23,7 @@ export const callPieces = fc.array(
   { minLength: 1, maxLength: 30 },
 )
 
-export function chatCalls(said: readonly CallPiece[]): Buffer {
+export function chatCalls(pieces: readonly CallPiece[]): Buffer {
   const chunk = (delta: object, finish: string | null = null) =>
     `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
   const pieceOf = ({ call, fragment, hasIndex, isNamed, isLate }: CallPiece) => ({
@@ -32,7 +32,7 @@ export function chatCalls(said: readonly CallPiece[]): Buffer {
     function: { ...(isNamed && { name: `tool_${call}` }), arguments: fragment },
   })
   const begun = new Set<number>()
-  const events = said.map(piece => {
+  const events = pieces.map(piece => {
     const begins = !begun.has(piece.call)
     begun.add(piece.call)
     const told = begins ? { ...piece, hasIndex: true, isNamed: true } : { ...piece, isLate: false }
@@ -43,7 +43,7 @@ export function chatCalls(said: readonly CallPiece[]): Buffer {
   return Buffer.from([...events, ...last, 'data: [DONE]\n\n'].join(''))
 }
 
-export function messagesCalls(said: readonly CallPiece[]): Buffer {
+export function messagesCalls(pieces: readonly CallPiece[]): Buffer {
   const event = (data: { readonly type: string; readonly [member: string]: unknown }) =>
     `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
   const begin = (index: number) => {
@@ -62,7 +62,7 @@ export function messagesCalls(said: readonly CallPiece[]): Buffer {
   return Buffer.from(
     [
       event({ type: 'message_start', message }),
-      ...said.map(({ call, fragment }) => {
+      ...pieces.map(({ call, fragment }) => {
         const begins = !begun.has(call)
         begun.add(call)
         const delta = { type: 'input_json_delta', partial_json: fragment }
@@ -79,7 +79,7 @@ export function messagesCalls(said: readonly CallPiece[]): Buffer {
  * Writes calls as a responses stream. Before each piece that repeats its call's name, an event declares the arguments complete,
  * although more follow.
  */
-export function responsesCalls(said: readonly CallPiece[]): Buffer {
+export function responsesCalls(pieces: readonly CallPiece[]): Buffer {
   let number = 0
   const event = (type: string, members: object) =>
     `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...members })}\n\n`
@@ -94,7 +94,7 @@ export function responsesCalls(said: readonly CallPiece[]): Buffer {
       arguments: isDone ? whole.get(call) : '',
     },
   })
-  const events = said.flatMap(({ call, fragment, hasIndex, isNamed }) => {
+  const events = pieces.flatMap(({ call, fragment, hasIndex, isNamed }) => {
     const known = whole.get(call)
     const at = { item_id: `fc_${call}`, ...(hasIndex && { output_index: call }) }
     whole.set(call, (known ?? '') + fragment)

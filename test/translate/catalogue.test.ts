@@ -45,8 +45,8 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
 
   test('leaves everything before a later instruction unchanged, so that its provider’s cache hits', () => {
     const turn = (role: string, content: string) => ({ role, content })
-    const said = [turn('user', 'hi'), turn('system', 'Be brief.'), turn('assistant', 'Hi.'), turn('user', 'go on')]
-    const body = { max_tokens: 100, system: 's', messages: [...said, turn('system', 'Be long.')] }
+    const turns = [turn('user', 'hi'), turn('system', 'Be brief.'), turn('assistant', 'Hi.'), turn('user', 'go on')]
+    const body = { max_tokens: 100, system: 's', messages: [...turns, turn('system', 'Be long.')] }
     for (const target of entry.upstreams) {
       if (target.standard !== 'messages') continue
       const paths = planned({ format: 'messages', body, entry, target })?.edits.map(({ path }) => path)
@@ -107,8 +107,8 @@ describe('an effort reaches each model in its own terms', () => {
     ['qwen3-coder-plus', {}],
   ])('%s', (id, fields) => {
     const entry = chatModels.find(each => each.id === id)!
-    const { model, messages: said, max_tokens, max_completion_tokens, ...rest } = convert(entry, wish(entry))
+    const { model, messages: sent, max_tokens, max_completion_tokens, ...rest } = convert(entry, wish(entry))
     expect(rest).toEqual(fields)
-    expect([model, said, max_tokens ?? max_completion_tokens]).toEqual(['upstream-model', messages, expect.any(Number)])
+    expect([model, sent, max_tokens ?? max_completion_tokens]).toEqual(['upstream-model', messages, expect.any(Number)])
   })
 })

@@ -101,8 +101,8 @@ describe('a messages stream as a chat stream', () => {
 
   test('a JSON reply requested in the prompt loses its code fence', () => {
     const pieces = ['```', 'json\n{"x"', ':1}', '\n``', '`']
-    const said = pieces.map(text => delta(0, { type: 'text_delta', text }))
-    const list = [start(), open(0, { type: 'text', text: '' }), ...said, close(0), end('end_turn'), STOP]
+    const deltas = pieces.map(text => delta(0, { type: 'text_delta', text }))
+    const list = [start(), open(0, { type: 'text', text: '' }), ...deltas, close(0), end('end_turn'), STOP]
     const sse = drain(openStream({ response_format: { type: 'json_object' } }), events(list))
     expect(strictCompletion(sse)).toMatchObject({ message: { content: '{"x":1}' } })
   })

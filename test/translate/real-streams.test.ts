@@ -13,7 +13,7 @@ import { MESSAGES_STREAMS } from './fixtures/messages-streams.ts'
 import { STREAMS, WHOLE_REPLIES } from './fixtures/streams.ts'
 import { cutsAtEachByte, FRAMINGS, type FramedEvent } from './framings.ts'
 import { readEvents, strictCompletion, strictMessage } from './grammar.ts'
-import { type Heard, heard, heardWhole } from './heard.ts'
+import { type ReceivedReply, received, receivedWhole } from './received.ts'
 import { chatEvents, messagesEvents } from './support.ts'
 
 /** Stops the clock, because chunks that the gateway adds contain the time. */
@@ -77,7 +77,7 @@ const STRICT: Readonly<Record<Wire, (sse: string) => unknown>> = {
 }
 
 /** What the client reads. Only the responses format has free-form calls; in others, the text becomes the argument `input`. */
-function asHeardBy(client: Wire, says: Heard): Heard {
+function asReceivedBy(client: Wire, says: ReceivedReply): ReceivedReply {
   if (client === 'responses') return says
   return { ...says, calls: says.calls.map(([name, input]) => [name, typeof input === 'string' ? { input } : input]) }
 }
@@ -98,7 +98,7 @@ describe.each(STREAMS.map(stream => [stream.name, stream] as const))('%s', (_nam
     test('gets what the provider sent', () => {
       const told = tell(open(), AS_IT_CAME(events))
       if (says instanceof RegExp) return expect(told.failure).toMatch(says)
-      expect([told.failure, heard(client, told.sse)]).toEqual([null, asHeardBy(client, says)])
+      expect([told.failure, received(client, told.sse)]).toEqual([null, asReceivedBy(client, says)])
       if (client !== wire) STRICT[client](told.sse)
     })
 
@@ -121,7 +121,7 @@ describe.each(['messages', 'chat'] as const)('a responses stream from an odd hos
     const told = tell(open(), AS_IT_CAME(events))
     if (says instanceof RegExp) expect(told.failure).toMatch(says)
     else {
-      const { tokens, ...rest } = heard(client, told.sse)
+      const { tokens, ...rest } = received(client, told.sse)
       expect([told.failure, rest]).toEqual([null, says])
       STRICT[client](told.sse)
     }
@@ -147,7 +147,7 @@ describe.each(WHOLE_REPLIES.map(reply => [reply.name, reply] as const))(
   '%s, non-streamed',
   (_name, { wire, reply, says }) => {
     test.each(WIRES.filter(client => client !== wire))('gives a client of %s what the provider sent', client => {
-      expect(heardWhole(client, convertWhole(wire, client, reply))).toEqual(asHeardBy(client, says))
+      expect(receivedWhole(client, convertWhole(wire, client, reply))).toEqual(asReceivedBy(client, says))
     })
   },
 )

@@ -7,7 +7,7 @@ import { decodeText } from '../../src/lib/byte-text.ts'
 import { translatorFor } from '../../src/translate/convert.ts'
 import { planSameFormat } from '../../src/translate/same-format.ts'
 import type { JsonObject, UpstreamEvent } from '../../src/translate/translator.ts'
-import { contextOf, dialectOf, drain, NO_SEALS } from './support.ts'
+import { contextOf, dialectOf, drain, ENVELOPES } from './support.ts'
 
 const FORMATS = ['messages', 'chat_completions', 'responses'] as const
 const SEAL = 'EqQBCgIYAhIM1gbcDa9GJwZA2b3h'
@@ -193,7 +193,7 @@ describe.each(CONVERSIONS)('a client of %s over %s', (client, wire) => {
           body: REQUESTS[client](history),
           entry: context.entry,
           target: context.target,
-          openEnvelope: NO_SEALS.open,
+          openEnvelope: ENVELOPES.open,
         })
         expect(JSON.stringify(body)).not.toMatch(/gwm1|EqQBCgIYAhIM/)
       } else {
@@ -260,7 +260,7 @@ describe('a chat client that merges details with the same index, as official SDK
 })
 
 function sealOf(envelope: string): boolean {
-  return JSON.stringify(NO_SEALS.open(envelope) ?? null).includes(SEAL)
+  return JSON.stringify(ENVELOPES.open(envelope) ?? null).includes(SEAL)
 }
 
 test('every pair of formats carries a conversation whose reasoning came from any other', () => {

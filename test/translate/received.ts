@@ -8,7 +8,7 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../s
 import type { Wire } from './conversions.ts'
 import { type ClientEvent, readEvents } from './grammar.ts'
 
-export interface Heard {
+export interface ReceivedReply {
   /** Pieces of reasoning, and texts that the model wrote apart, are joined as paragraphs. */
   readonly reasoning: string
   readonly text: string
@@ -18,12 +18,12 @@ export interface Heard {
   readonly tokens: readonly [input: number, output: number]
 }
 
-export function heard(format: Wire, sse: string): Heard {
+export function received(format: Wire, sse: string): ReceivedReply {
   return READERS[format](readEvents(sse))
 }
 
 /** What a client reads from a non-streamed reply. */
-export function heardWhole(format: Wire, reply: JsonObject): Heard {
+export function receivedWhole(format: Wire, reply: JsonObject): ReceivedReply {
   return READERS[format](asEvents(format, reply).map(data => ({ name: '', data })))
 }
 
@@ -71,32 +71,32 @@ function itemEvents(item: JsonObject): JsonObject[] {
   return [...events, { type: 'response.output_item.done', item }]
 }
 
-const READERS: Readonly<Record<Wire, (events: readonly ClientEvent[]) => Heard>> = {
-  messages: heardMessages,
-  chat: heardChat,
-  responses: heardResponses,
+const READERS: Readonly<Record<Wire, (events: readonly ClientEvent[]) => ReceivedReply>> = {
+  messages: readMessages,
+  chat: readChat,
+  responses: readResponses,
 }
 
-function heardMessages(events: readonly ClientEvent[]): Heard {
-  const blocks: { readonly block: Anthropic.ContentBlock; said: string }[] = []
+function readMessages(events: readonly ClientEvent[]): ReceivedReply {
+  const blocks: { readonly block: Anthropic.ContentBlock; text: string }[] = []
   let usage: Partial<Anthropic.Usage> = {}
   let stop: string | null = null
   for (const event of events.map(({ data }) => data as unknown as Anthropic.RawMessageStreamEvent)) {
     if (event.type === 'message_start') usage = event.message.usage
-    if (event.type === 'content_block_start') blocks[event.index] = { block: event.content_block, said: '' }
-    if (event.type === 'content_block_delta') blocks[event.index]!.said += saidIn(event.delta)
+    if (event.type === 'content_block_start') blocks[event.index] = { block: event.content_block, text: '' }
+    if (event.type === 'content_block_delta') blocks[event.index]!.text += textIn(event.delta)
     if (event.type !== 'message_delta') continue
     stop = event.delta.stop_reason
     const told = Object.entries(event.usage).filter(([, tokens]) => tokens !== null)
     usage = { ...usage, ...Object.fromEntries(told) }
   }
-  const said = (type: string) => blocks.filter(({ block }) => block.type === type).map(block => block.said)
+  const textsOf = (type: string) => blocks.filter(({ block }) => block.type === type).map(block => block.text)
   const stops = { end_turn: 'end', max_tokens: 'length', tool_use: 'calls', refusal: 'refusal' } as const
   return {
-    reasoning: said('thinking').join('\n\n'),
-    text: said('text').join('\n\n'),
-    calls: blocks.flatMap(({ block, said }) =>
-      block.type === 'tool_use' ? [[block.name, parsed(said)] as const] : [],
+    reasoning: textsOf('thinking').join('\n\n'),
+    text: textsOf('text').join('\n\n'),
+    calls: blocks.flatMap(({ block, text }) =>
+      block.type === 'tool_use' ? [[block.name, parsed(text)] as const] : [],
     ),
     stop: stops[stop as unknown as keyof typeof stops],
     tokens: [
@@ -106,7 +106,7 @@ function heardMessages(events: readonly ClientEvent[]): Heard {
   }
 }
 
-function saidIn(delta: Anthropic.RawContentBlockDelta): string {
+function textIn(delta: Anthropic.RawContentBlockDelta): string {
   if (delta.type === 'text_delta') return delta.text
   if (delta.type === 'thinking_delta') return delta.thinking
   return delta.type === 'input_json_delta' ? delta.partial_json : ''
@@ -115,8 +115,8 @@ function saidIn(delta: Anthropic.RawContentBlockDelta): string {
 /** A delta with the fields that some providers add. */
 type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string | null }
 
-function heardChat(events: readonly ClientEvent[]): Heard {
-  const calls: { readonly name: string; said: string }[] = []
+function readChat(events: readonly ClientEvent[]): ReceivedReply {
+  const calls: { readonly name: string; text: string }[] = []
   let [text, reasoning, refusal, stop] = ['', '', '', '']
   let usage: OpenAI.CompletionUsage | null = null
   for (const chunk of events.map(({ data }) => data as unknown as OpenAI.ChatCompletionChunk)) {
@@ -128,8 +128,8 @@ function heardChat(events: readonly ClientEvent[]): Heard {
     reasoning += delta.reasoning_content ?? ''
     refusal += delta.refusal ?? ''
     for (const call of delta.tool_calls ?? []) {
-      calls[call.index] ??= { name: call.function?.name ?? '', said: '' }
-      calls[call.index]!.said += call.function?.arguments ?? ''
+      calls[call.index] ??= { name: call.function?.name ?? '', text: '' }
+      calls[call.index]!.text += call.function?.arguments ?? ''
     }
   }
   const stops = { stop: 'end', length: 'length', tool_calls: 'calls', content_filter: 'refusal' } as const
@@ -137,7 +137,7 @@ function heardChat(events: readonly ClientEvent[]): Heard {
   return {
     reasoning,
     text: `${text}${refusal}`,
-    calls: calls.map(call => [call.name, parsed(call.said)]),
+    calls: calls.map(call => [call.name, parsed(call.text)]),
     stop: refusal === '' ? stops[stop as keyof typeof stops] : 'refusal',
     // Some providers count reasoning in the total only.
     tokens: [prompt_tokens, total_tokens - prompt_tokens],
@@ -145,7 +145,7 @@ function heardChat(events: readonly ClientEvent[]): Heard {
 }
 
 /** Reads the events of output items, as streaming clients do; status and usage come from the response at the end. */
-function heardResponses(events: readonly ClientEvent[]): Heard {
+function readResponses(events: readonly ClientEvent[]): ReceivedReply {
   const calls: [string, unknown][] = []
   const reasoning: string[] = []
   const texts: string[] = []

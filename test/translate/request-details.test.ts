@@ -92,10 +92,10 @@ describe('a failed tool call', () => {
 })
 
 describe("a document's context", () => {
-  const said = (text: string) => ({ type: 'text', text })
+  const textPart = (text: string) => ({ type: 'text', text })
   const asked = (...documents: object[]) => ({
     max_tokens: 9,
-    messages: [user([...documents.map(document => ({ type: 'document', ...document })), said('?')])],
+    messages: [user([...documents.map(document => ({ type: 'document', ...document })), textPart('?')])],
   })
   const contentOf = (to: WireName, ...documents: object[]) => {
     const { messages, input } = converted({ from: 'messages', to }, asked(...documents))
@@ -105,9 +105,9 @@ describe("a document's context", () => {
 
   test('comes before a PDF', () => {
     expect(contentOf('chat_completions', { ...pdf, context: 'From 2019.' })).toEqual([
-      said('From 2019.'),
+      textPart('From 2019.'),
       { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBE' } },
-      said('?'),
+      textPart('?'),
     ])
     expect(contentOf('responses', { ...pdf, context: 'From 2019.' })).toEqual([
       { type: 'input_text', text: 'From 2019.' },
@@ -118,13 +118,16 @@ describe("a document's context", () => {
 
   test('comes between title and text', () => {
     const source = { type: 'text', media_type: 'text/plain', data: 'Once.' }
-    const list = { type: 'content', content: [said('one'), said('two')] }
+    const list = { type: 'content', content: [textPart('one'), textPart('two')] }
     const named = { title: 'Tale', context: 'From 2019.' }
     expect(contentOf('chat_completions', { source, ...named }, { source: list, ...named })).toEqual([
-      said('Tale\n\nFrom 2019.\n\nOnce.'),
-      ...['Tale', 'From 2019.', 'one', 'two', '?'].map(said),
+      textPart('Tale\n\nFrom 2019.\n\nOnce.'),
+      ...['Tale', 'From 2019.', 'one', 'two', '?'].map(textPart),
     ])
-    expect(contentOf('chat_completions', { source, title: null, context: null })).toEqual([said('Once.'), said('?')])
+    expect(contentOf('chat_completions', { source, title: null, context: null })).toEqual([
+      textPart('Once.'),
+      textPart('?'),
+    ])
   })
 })
 

@@ -34,11 +34,11 @@ function json(value: object, escaped: string): string {
   return text.replace(/[\u0080-\uffff]/g, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-export function chatBytes(said: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
+export function chatBytes(parts: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
   const chunk = (delta: object, index: number, finish: string | null = null) =>
     `data: ${json({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'upstream', choices: [{ index: 0, delta, finish_reason: finish }], usage: null, ...(padding && { obfuscation: 'x'.repeat(index % 5) }) }, escaped)}\n\n`
   const members = { text: 'content', reasoning: 'reasoning_content', refusal: 'refusal' } as const
-  const events = said.map(([kind, text], index) => {
+  const events = parts.map(([kind, text], index) => {
     if (kind === 'ping') return ': ping\n\n'
     if (kind === 'odd') return chunk({ content: text, reasoning_content: text }, index)
     if (kind !== 'arguments') return chunk({ [members[kind]]: text }, index)
@@ -50,7 +50,7 @@ export function chatBytes(said: readonly ContentPart[], escaped: string, padding
   )
 }
 
-export function messagesBytes(said: readonly ContentPart[], escaped: string): Buffer {
+export function messagesBytes(parts: readonly ContentPart[], escaped: string): Buffer {
   const event = (type: string, data: object) => `event: ${type}\ndata: ${json({ type, ...data }, escaped)}\n\n`
   const delta = (index: number, value: object) => event('content_block_delta', { index, delta: value })
   const blocks = {
@@ -61,7 +61,7 @@ export function messagesBytes(said: readonly ContentPart[], escaped: string): Bu
   let body = ''
   let open = ''
   let index = -1
-  for (const [kind, text] of said) {
+  for (const [kind, text] of parts) {
     if (kind === 'ping' || kind === 'refusal') {
       body += event('ping', {})
       continue
@@ -91,7 +91,7 @@ export function messagesBytes(said: readonly ContentPart[], escaped: string): Bu
 }
 
 /** A Responses stream. Each item has pieces of one kind; `odd` pieces become annotations or vendor-specific events. */
-export function responsesBytes(said: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
+export function responsesBytes(parts: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
   let number = 0
   let body = ''
   const event = (type: string, data: object) => {
@@ -120,7 +120,7 @@ export function responsesBytes(said: readonly ContentPart[], escaped: string, pa
     if (open !== null)
       event('response.output_item.done', { output_index: index, item: { id: `i${index}`, ...items[open] } })
   }
-  for (const [kind, text] of said) {
+  for (const [kind, text] of parts) {
     if (kind === 'ping') body += ': ping\n\n'
     else if (kind === 'odd' && open === 'text') {
       const annotation = { type: 'url_citation', url: 'https://example.com', title: text, start_index: 0, end_index: 1 }

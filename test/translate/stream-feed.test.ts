@@ -66,7 +66,7 @@ function throughReader(stream: ReplyStream, bytes: Buffer): Told {
 }
 
 /** The client's output, normalised so that differences in ids and character escaping do not matter. */
-function said(told: Told): unknown {
+function normalised(told: Told): unknown {
   const events = Buffer.from(told.bytes, 'latin1')
     .toString('utf8')
     .replace(/(chatcmpl-|msg_|resp_|rs_|fc_)[0-9a-z-]+/g, '$1')
@@ -82,7 +82,7 @@ function expectSame(open: () => ReplyStream, bytes: Buffer, cuts: readonly numbe
   const { skimmed, ...told } = throughFeed(open(), bytes, cuts)
   const parsed = throughReader(open(), bytes)
   if (escaped === 'none') expect(told).toEqual(parsed)
-  else expect(said(told)).toEqual(said(parsed))
+  else expect(normalised(told)).toEqual(normalised(parsed))
 }
 
 const places = fc.array(fc.nat(20_000), { maxLength: 30 })
@@ -169,12 +169,12 @@ describe.each(WIRES)('a responses stream to a client of %s', client => {
 test('the output of a messages stream is counted completely, whatever its pieces look like', () => {
   fc.assert(
     fc.property(pieces, escapes, fc.constantFrom(1, 400), places, (value, escaped, times, cuts) => {
-      const said = Array.from({ length: value.length === 0 ? 0 : times }, () => value).flat()
-      const opened = said.findIndex(([kind]) => kind !== 'ping' && kind !== 'refusal' && kind !== 'odd')
-      const counted = said.filter(
+      const parts = Array.from({ length: value.length === 0 ? 0 : times }, () => value).flat()
+      const opened = parts.findIndex(([kind]) => kind !== 'ping' && kind !== 'refusal' && kind !== 'odd')
+      const counted = parts.filter(
         ([kind], index) => kind !== 'ping' && kind !== 'refusal' && opened >= 0 && index >= opened,
       )
-      const { output } = throughFeed(openConversion('messages', 'messages'), messagesBytes(said, escaped), cuts)
+      const { output } = throughFeed(openConversion('messages', 'messages'), messagesBytes(parts, escaped), cuts)
       expect(output).toBe(counted.reduce((sum, [, text]) => sum + text.length, 0))
     }),
   )
@@ -232,7 +232,7 @@ describe('an event that resembles the previous ones but differs', () => {
     const bytes = Buffer.from(NUMBERED.slice(0, at) + to + NUMBERED.slice(at + from.length))
     const open = () => openConversion('responses', 'messages')
     const { skimmed, ...told } = throughFeed(open(), bytes, [])
-    expect(said(told)).toEqual(said(throughReader(open(), bytes)))
+    expect(normalised(told)).toEqual(normalised(throughReader(open(), bytes)))
   })
 })
 

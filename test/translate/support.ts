@@ -26,7 +26,7 @@ export const chatViaMessages = translatorFor('chat_completions', 'messages')
 export const KEYS: SecretSet = { currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }
 
 /** Makes and opens the envelopes that carry encrypted reasoning, as the contexts of `contextOf` do. */
-export const NO_SEALS = makeEnvelopeSigner(KEYS, '1')
+export const ENVELOPES = makeEnvelopeSigner(KEYS, '1')
 
 /** Replays a non-streamed reply as the events of a stream, with their data as text. */
 export function replayAsEvents(format: ChatFormat, reply: JsonObject): UpstreamEvent[] {
@@ -78,7 +78,7 @@ export function contextOf({
     clock: () => 1_790_000_009,
     inputTokensEstimate: 42,
     countInputTokens: () => 42,
-    envelopes: envelopesOf(NO_SEALS, target.via),
+    envelopes: envelopesOf(ENVELOPES, target.via),
   }
 }
 

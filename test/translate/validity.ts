@@ -77,7 +77,7 @@ export function expectValidChat(body: JsonObject): void {
 export function meaningOfMessages(body: JsonObject): string[] {
   return (body.messages as JsonObject[]).flatMap(message =>
     blocksOf(message.content).flatMap(block => {
-      if (block.type === 'text') return said(message.role, block.text)
+      if (block.type === 'text') return textLine(message.role, block.text)
       if (block.type === 'tool_use') return [`call ${block.name} ${JSON.stringify(block.input)}`]
       if (block.type === 'image') return [`${message.role} image ${JSON.stringify(block.source)}`]
       if (block.type !== 'tool_result') return []
@@ -99,13 +99,13 @@ export function meaningOfChat(body: JsonObject): string[] {
     const parts = message.content === null ? [] : blocksOf(message.content)
     if (message.role === 'tool') return [`result ${parts.map(part => part.text).join('\n')}`]
     const spoken = parts.flatMap(part =>
-      part.type === 'text' ? said(message.role, part.text) : [`${message.role} ${part.type}`],
+      part.type === 'text' ? textLine(message.role, part.text) : [`${message.role} ${part.type}`],
     )
     const calls = (message.tool_calls ?? []) as { function: { name: string; arguments: string } }[]
     return [...spoken, ...calls.map(call => `call ${call.function.name} ${call.function.arguments}`)]
   })
 }
 
-function said(role: unknown, text: unknown): string[] {
+function textLine(role: unknown, text: unknown): string[] {
   return String(text).trim() === '' ? [] : [`${role} ${text}`]
 }

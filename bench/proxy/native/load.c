@@ -44,7 +44,7 @@ struct run {
   char mark[MARK_BYTES_MAX];
   int busy;
   long calls;
-  int64_t until, heard;
+  int64_t until, received_at;
   /* How long each call of `pace` took; NULL in `drive`, which makes one call after another. */
   int *microseconds;
   struct connection *idle[CONNECTIONS_MAX];
@@ -139,7 +139,7 @@ static void read_on(struct run *run, struct connection *connection, bool ended) 
       if (connection->busy) fail(run, "a connection was closed before its reply was complete");
       return;
     }
-    run->heard = now_ns();
+    run->received_at = now_ns();
     enum progress progress = reply_take(&connection->reader, buffer, (size_t)count, run->mark);
     if (progress == BAD) {
       char why[360];
@@ -148,7 +148,7 @@ static void read_on(struct run *run, struct connection *connection, bool ended) 
       fail(run, why);
       return;
     }
-    if (progress == WHOLE) end_call(run, connection, run->heard);
+    if (progress == WHOLE) end_call(run, connection, run->received_at);
     if (!ended && (size_t)count < sizeof buffer) return;
   }
 }
@@ -156,7 +156,7 @@ static void read_on(struct run *run, struct connection *connection, bool ended) 
 /* Handles events until `due`, or the next ones if `due` < 0. Fails if no reply has come for too long. */
 static void step(struct run *run, int64_t due) {
   struct epoll_event events[EVENTS_MAX];
-  int64_t silent = run->heard + SILENCE_NS;
+  int64_t silent = run->received_at + SILENCE_NS;
   int count = wait_events(epoll, events, due < 0 || due > silent ? silent : due);
   for (int index = 0; index < count && run->failure[0] == 0; index++) {
     struct connection *connection = events[index].data.ptr;
@@ -177,7 +177,7 @@ static void close_all(struct target *target) {
 
 static void drive(struct run *run, int connections, int64_t milliseconds, int64_t spread_ns) {
   for (int index = 0; index < connections; index++) connection_at(run->target, index);
-  int64_t begun = run->heard = now_ns();
+  int64_t begun = run->received_at = now_ns();
   run->until = begun + milliseconds * NS_PER_MS;
   for (int index = 0; index < connections && run->failure[0] == 0; index++) {
     int64_t due = begun + index * spread_ns;
@@ -198,7 +198,7 @@ static void pace(struct run *run, int64_t per_second, int64_t milliseconds) {
   run->microseconds = calloc((size_t)total + 1, sizeof *run->microseconds);
   if (run->microseconds == NULL) die("memory");
   int used = 0;
-  int64_t begun = run->heard = now_ns();
+  int64_t begun = run->received_at = now_ns();
   for (long index = 0; index < total && run->failure[0] == 0; index++) {
     int64_t due = begun + index * 1000000000LL / per_second;
     while (now_ns() < due && run->failure[0] == 0) step(run, due);
