@@ -295,11 +295,11 @@ function kindOf(body: ErrorBody, status: number): UpstreamErrorKind {
 }
 
 /** Something stored at the provider to which the client refers. */
-const STORED = /^(item|(previous )?response|conversation|prompt) with id\b/i
+const STORED = /^(item|(previous )?response|conversation|prompt|file|container|skill)\b.{0,200}\bnot found\b/is
 
 /**
  * Whether a 404 is about something that the client refers to, such as an item or an earlier response, and not about the model or
- * the path, for which providers name no field or `model` (OpenAI's Responses API, read 2026-11).
+ * the path, for which providers name no field or `model` (OpenAI's Responses API, Anthropic's Files API, read 2026-11).
  */
 function isReference({ param, message }: ErrorBody): boolean {
   return (param !== '' && param !== 'model') || STORED.test(message)

@@ -95,6 +95,8 @@ describe('a 404 about something that the client refers to', () => {
     ["Previous response with id 'resp_1' not found.", null],
     ["Conversation with id 'conv_1' not found.", null],
     ['No such File object: file-1', 'file_id'],
+    ['File not found: file_011', null],
+    ['Container `container_011` was not found', null],
   ])('is refused, with its text: %s (%s)', (message, param) => {
     const error = failure(404, { error: { message, type: 'invalid_request_error', param, code: null } })
     expect(error).toMatchObject({ kind: 'refused', status: 404, message, param })
@@ -127,6 +129,8 @@ describe('the kind', () => {
     ['wrong key', 401, { error: { message: 'invalid x-api-key' } }, 'operator'],
     ['no credit', 402, { error: { message: 'Insufficient Balance' } }, 'operator'],
     ['forbidden', 403, { error: { message: 'no' } }, 'operator'],
+    ['no such path', 404, { type: 'error', error: { type: 'not_found_error', message: 'Not Found' } }, 'operator'],
+    ['no such deployment', 404, { error: { code: '404', message: 'Resource not found' } }, 'operator'],
     ['no such model', 404, { error: { type: 'not_found_error', message: 'model: x' } }, 'operator'],
     [
       'no such model or path',
