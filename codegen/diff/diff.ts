@@ -98,6 +98,7 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
       ...entryPrices(common, before, options),
       ...retirementPrices(common, lookups, options),
       ...mappedPrices(lookups, options),
+      ...vendorPrices(lookups, options),
     ],
     margins: marginChanges(old, now, options.today),
     added: sorted.filter(entry => !before.has(entry.id)),
@@ -154,6 +155,19 @@ function mappedPrices(lookups: BothLookups, options: DiffOptions): PriceChange[]
     const kind =
       name === 'fallback' ? name : own !== undefined ? 'entry' : lookups.now.names.has(name) ? 'alias' : 'removal'
     return priceChange({ name, kind, old: before.price, servedBy: after }, options)
+  })
+}
+
+/**
+ * Finds price changes of names with a vendor in front, where the vendor's name is gone or means another vendor. Where the name
+ * without it has changed as well, that is in the diff already.
+ */
+function vendorPrices({ old, now }: BothLookups, options: DiffOptions): PriceChange[] {
+  return old.vendorNames().flatMap(([name, { id, kind }]) => {
+    const [before, after] = [old.servedBy(name, kind), now.servedBy(name, kind)]
+    if (before === undefined || after === undefined || before.id === after.id) return []
+    if (after.id === now.servedBy(id, kind)?.id) return []
+    return priceChange({ name, kind: 'removal', old: before.price, servedBy: after }, options)
   })
 }
 

@@ -1,10 +1,13 @@
 /** Finds the entry that serves calls for a model name, both today and after all announced retirements. */
 
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
+import { compareText } from '../findings.ts'
 
 export interface EntryLookup {
   /** Every name that clients can use: ids, aliases, and `fallback`. */
   readonly names: ReadonlySet<string>
+  /** Every entry under its vendor's names (`openai/gpt-5.5`), sorted by these. */
+  vendorNames(): readonly (readonly [name: string, entry: ModelEntry])[]
   entry(id: string): ModelEntry | undefined
   /** The entry that serves calls for a name today. For chat entries that were removed, this is the fallback. */
   servedBy(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
@@ -17,9 +20,20 @@ export function entryLookup({ entries, settings }: Tables, today: string): Entry
   const byId = new Map(entries.map(entry => [entry.id, entry]))
   const aliases = new Map(Object.entries(settings.aliases))
   const fallback = byId.get(settings.fallback)
+  const vendors = new Map([
+    ...Object.entries(settings.vendors),
+    ...entries.map(({ vendor }): [string, string] => [vendor, vendor]),
+  ])
+  const ofVendor = (name: string) => {
+    const slash = name.indexOf('/')
+    const vendor = slash < 0 ? undefined : vendors.get(name.slice(0, slash))
+    const bare = name.slice(slash + 1)
+    const entry = byId.get(bare) ?? byId.get(aliases.get(bare) ?? '')
+    return entry?.vendor === vendor ? entry : undefined
+  }
   const resolve = (name: string, kind: ModelEntry['kind']) => {
     const id = name === 'fallback' ? settings.fallback : name
-    return byId.get(id) ?? byId.get(aliases.get(id) ?? '') ?? (kind === 'chat' ? fallback : undefined)
+    return byId.get(id) ?? byId.get(aliases.get(id) ?? '') ?? ofVendor(id) ?? (kind === 'chat' ? fallback : undefined)
   }
   const succeed = (entry: ModelEntry | undefined, day: string) => {
     const { retiresOn, successor } = entry?.deprecated ?? { retiresOn: null, successor: null }
@@ -27,6 +41,14 @@ export function entryLookup({ entries, settings }: Tables, today: string): Entry
   }
   return {
     names: new Set([...byId.keys(), ...aliases.keys(), 'fallback']),
+    vendorNames: () =>
+      [...vendors]
+        .flatMap(([name, vendor]) =>
+          entries
+            .filter(entry => entry.vendor === vendor)
+            .map((entry): [string, ModelEntry] => [`${name}/${entry.id}`, entry]),
+        )
+        .toSorted(([a], [b]) => compareText(a, b)),
     entry: id => byId.get(id),
     servedBy: (name, kind = 'chat') => succeed(resolve(name, kind), today),
     servedAfterRetirements: (name, kind = 'chat') => succeed(resolve(name, kind), LAST_DAY),

@@ -79,6 +79,22 @@ test('an alias or a fallback that now means another entry changes what its calle
   ])
 })
 
+test('a vendor name that is gone leaves its models to the fallback, at its price', () => {
+  const texts = edited('catalogue.yaml', ['aliases:', 'vendors: { south-ai: southern }\naliases:'])
+  const gone = diffOf(good, [], tablesOf(texts))
+  expect(gone.prices.map(({ name, kind, servedBy, isLarge }) => [name, kind, servedBy, isLarge])).toEqual([
+    ['south-ai/beta-1', 'removal', 'alpha-1', true],
+    ['south-ai/beta-2', 'removal', 'alpha-1', true],
+  ])
+  const price = { vnd: 6000, per: 'mtok' } as const
+  const acknowledged = ['south-ai/beta-1', 'south-ai/beta-2'].map(name => ({ name, price }))
+  expect(unacknowledged(diffOf(good, acknowledged, tablesOf(texts)))).toEqual([])
+  const renamed = diffOf(tablesOf(edited('families/beta.yaml', ['vendor: southern', 'vendor: austral'])))
+  expect(renamed.prices.map(({ name }) => name)).toEqual(['southern/beta-1', 'southern/beta-2'])
+  const removed = diffOf(tablesOf(edited('families/beta.yaml', ['{ id: beta-2,', '{ id: beta-3,'])))
+  expect(removed.prices.map(({ name }) => name)).toEqual(['beta-2'])
+})
+
 test('a changed line of a family is shown once, with every entry that it affects', () => {
   const now = tablesOf(
     edited(
