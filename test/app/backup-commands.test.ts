@@ -12,7 +12,7 @@ import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { secrets } from '../ledger/world.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'backup-verbs-'))
+const folder = mkdtempSync(join(tmpdir(), 'backup-commands-'))
 const databases = await Promise.all([createTestDatabase(), createTestDatabase(), createTestDatabase()])
 const [old, same, other] = databases
 afterAll(async () => {
