@@ -229,11 +229,14 @@ async function sendProblem(
   const seconds = retryAfterSeconds ?? 60
   const values = { minutes: Math.ceil(seconds / 60) }
   const body = text(language, message ?? `problem.${status}.text`, values)
+  // An operator whose session has ended sees what everybody sees where there is nothing, so all of them are offered to sign in.
+  const mayBeSignedOut = status === 404 && request.method === 'GET' && audience.session === null
+  const signIn = mayBeSignedOut ? `/signin?next=${encodeURIComponent(request.url)}` : null
   const page: PageAnswer = {
     kind: 'page',
     template: 'problem',
     title,
-    data: { status, heading: title, message: body, requestId: audience.requestId },
+    data: { status, heading: title, message: body, signIn, requestId: audience.requestId },
     status,
   }
   return sendHtml(request, reply, page, await render(frame, audience, request, page), {

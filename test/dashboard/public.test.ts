@@ -136,6 +136,17 @@ test('an unknown path is a page for browsers, and the usual error body for progr
   })
 })
 
+test('a page that is not there offers to sign in, the same for pages of operators and for none', async () => {
+  const anonymous = (html: string, path: string) =>
+    html
+      .replaceAll(/req_[0-9a-f]{32}/g, '')
+      .replaceAll(encodeURIComponent(path), '')
+      .replaceAll(path, '')
+  const [pages, nothing] = await Promise.all(['/operator/log', '/nothing/here'].map(path => visitor.get(path)))
+  expect(nothing?.html).toContain('href="/signin?next&#x3D;%2Fnothing%2Fhere">Sign in again if your session has ended<')
+  expect(anonymous(pages?.html as string, '/operator/log')).toBe(anonymous(nothing?.html as string, '/nothing/here'))
+})
+
 test('a body that is not a form is refused with a page', async () => {
   const json = await visitor.post('/signin', {}, { 'content-type': 'application/json' })
   expect([json.status, readable(json.html).includes('This page only accepts forms')]).toEqual([415, true])

@@ -92,5 +92,9 @@ export const COMMON_TEXTS = {
     en: 'The server is busy. Try again in a few seconds.',
   },
   'problem.request': { vi: 'Mã yêu cầu', en: 'Request ID' },
+  'problem.signin': {
+    vi: 'Đăng nhập lại nếu phiên của bạn đã hết',
+    en: 'Sign in again if your session has ended',
+  },
   'problem.home': { vi: 'Về trang chủ', en: 'Go to the home page' },
 } as const satisfies Texts
