@@ -48,6 +48,12 @@ export function operatorTextIn({ message }: ErrorBody): string | null {
   return OPERATOR_TEXTS.find(words => text.includes(words)) ?? null
 }
 
+/** Like `operatorTextIn`, for errors whose request is not at hand: only words at the start count, as the others may be quoted. */
+export function operatorTextAtStart({ message }: ErrorBody): string | null {
+  const text = message.toLowerCase().replace(/^your? /, '')
+  return OPERATOR_TEXTS.find(words => text.startsWith(words)) ?? null
+}
+
 /**
  * Whether the request contains these words, in any case. `request`: the body that was sent; JSON is decoded first, because
  * providers quote strings without their escapes. `words` are in lower case and need no escapes in JSON.

@@ -4,7 +4,7 @@ import { type ErrorCode, GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { type ErrorBody, type ErrorPlaces, readErrorText, readErrorValue } from './error-body.ts'
 import { maskSecrets } from './mask.ts'
-import { isNamedOperatorProblem, operatorTextIn, saysInRequest } from './operator-problem.ts'
+import { isNamedOperatorProblem, operatorTextAtStart, operatorTextIn, saysInRequest } from './operator-problem.ts'
 import { retryAfterSeconds, waitInText } from './retry-after.ts'
 
 export type UpstreamErrorKind =
@@ -45,7 +45,7 @@ export interface UpstreamFailure {
   readonly nowMs: number
   /** Exact strings to mask in the error's text, such as the credential in use. */
   readonly secrets?: readonly string[]
-  /** The request that the upstream refused. Without it, words of the client in the error are taken for the provider's own. */
+  /** The request that the upstream refused, to tell the client's own words in the error from the provider's. */
   readonly request?: Buffer
   /** Paths of the error fields in this provider's error bodies. If null or omitted, the usual shapes are tried. */
   readonly places?: ErrorPlaces | null
@@ -213,7 +213,7 @@ const TYPE_STATUS: Readonly<Record<string, number>> = {
 function impliedStatus(body: ErrorBody): number {
   const byCode = /^[45]\d\d$/.test(body.code) ? Number(body.code) : undefined
   const status = KNOWN_CODES[body.code] ?? TYPE_STATUS[body.type] ?? TYPE_STATUS[body.code] ?? byCode ?? 500
-  return isNamedOperatorProblem(body) || operatorTextIn(body) !== null ? 403 : status
+  return isNamedOperatorProblem(body) || operatorTextAtStart(body) !== null ? 403 : status
 }
 
 interface Circumstances {
@@ -225,7 +225,7 @@ interface Circumstances {
 }
 
 function classify(body: ErrorBody, { status, wait, secrets, request }: Circumstances): UpstreamError {
-  const words = operatorTextIn(body)
+  const words = request === null ? operatorTextAtStart(body) : operatorTextIn(body)
   // Providers quote the request in their errors. If a client could make an error look like the operator's problem, one request
   // would put the credential out of service for everybody.
   const isEcho = words !== null && request !== null && saysInRequest(request, words)

@@ -251,6 +251,17 @@ describe('words of the client in an error', () => {
     expect(echoed(message, request)).toMatchObject({ kind: 'refused', status: 400, message: null })
   })
 
+  test.each<[string, string]>([
+    ['invalid params, unknown role: insufficient_quota', 'failed'],
+    ["unknown tool 'invalid api key'", 'failed'],
+    ['invalid api key', 'operator'],
+    ['Your credit balance is too low.', 'operator'],
+    ['You exceeded your current quota, please check your plan and billing details.', 'operator'],
+  ])('do not in a reply with status 200 either, where only the start of the text counts: %s', (status_msg, kind) => {
+    expect(readUpstreamErrorValue({ base_resp: { status_code: 2013, status_msg } })?.kind).toBe(kind)
+    expect(readFailedError({ message: status_msg }).kind).toBe(kind)
+  })
+
   test("leave the provider's own words and statuses what they are", () => {
     const message = 'Your credit balance is too low to access the API.'
     expect(echoed(message, '{"role":"user"}').kind).toBe('operator')
