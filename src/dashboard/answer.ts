@@ -6,7 +6,7 @@ import { awaitsFactor } from '../accounts/second-factor.ts'
 import type { Language, Session } from '../accounts/types.ts'
 import { DAYS_LEFT_MAX, readBalance } from '../ledger/reports/balance.ts'
 import { chosenCoding, compress } from '../lib/content-coding.ts'
-import { inTurn } from '../lib/loop-turns.ts'
+import { inPageTurn } from '../lib/loop-turns.ts'
 import type { Assets } from './assets.ts'
 import { type CookiePolicy, forgetSession, isLocal, sendAttempt, sendSession, splitTarget } from './guard.ts'
 import { alternatesOf, LANGUAGE_FIELD } from './languages.ts'
@@ -136,7 +136,7 @@ async function render(
     styles: isPage ? (answer.styles ?? []).map(name => assets.path(name)) : [],
     themeColors: THEME_COLORS,
   }
-  return inTurn(() => templates.render(answer.template, view, { capabilityKeys: CAPABILITY_KEYS, ...answer.data }))
+  return inPageTurn(() => templates.render(answer.template, view, { capabilityKeys: CAPABILITY_KEYS, ...answer.data }))
 }
 
 /** How forms ask for the second factor, depending on which factors the visitor has set up. */

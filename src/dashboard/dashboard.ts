@@ -8,7 +8,7 @@ import cookies from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { awaitsFactor } from '../accounts/second-factor.ts'
 import { defer } from '../lib/deferred.ts'
-import { inTurn } from '../lib/loop-turns.ts'
+import { inPageTurn } from '../lib/loop-turns.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
 import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } from './answer.ts'
 import { codedAsset, loadAssets } from './assets.ts'
@@ -113,7 +113,7 @@ function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void
     if (firstFields(form, limits.fieldsMax) !== form) {
       throw Object.assign(new Error('too many fields'), { statusCode: 400 })
     }
-    return inTurn(() => new URLSearchParams(form))
+    return inPageTurn(() => new URLSearchParams(form))
   })
   // A mail program may send its unsubscribe request as a multipart form (RFC 8058). The fields do not matter.
   scope.addContentTypeParser('multipart/form-data', async (request: FastifyRequest) => {
@@ -177,7 +177,7 @@ async function answerPage(
     return send({ kind: 'redirect', to: pathOf(request) + query.with({ language: null, theme: null }) })
   }
   const asked = pageRequest(frame, audience, request, { page, query })
-  return send((await refuse(page, asked)) ?? (await inTurn(() => page.handle(asked))))
+  return send((await refuse(page, asked)) ?? (await inPageTurn(() => page.handle(asked))))
 }
 
 /** Returns the answer to send instead of the page; null if the page may answer. */

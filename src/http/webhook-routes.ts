@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { GatewayError } from '../errors.ts'
-import { inTurn } from '../lib/loop-turns.ts'
+import { inPageTurn } from '../lib/loop-turns.ts'
 import { receiveNotification } from '../payments/notification.ts'
 import type { BankProvider, PaymentServices } from '../payments/types.ts'
 import type { Services } from '../pipeline/call.ts'
@@ -33,7 +33,7 @@ export function addWebhookRoutes(
       handler: async (request, reply) => {
         const { requestId } = request.state
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        const work = inTurn(() => receiveNotification(payments, provider, body, request.headers))
+        const work = inPageTurn(() => receiveNotification(payments, provider, body, request.headers))
         void readiness.track(work)
         const received = await work.catch((error: unknown) => {
           const code = error instanceof GatewayError ? error.code : 'internal'

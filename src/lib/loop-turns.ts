@@ -8,13 +8,25 @@ const TURN_MS = 5
 
 type Piece = () => void
 
-const waiting: Piece[] = []
+/** Two lines that alternate, so that a call with many pieces does not wait for all pages before each of them. */
+const calls: Piece[] = []
+const pages: Piece[] = []
+let isPagesTurn = false
 let scheduled = false
 
-/** Runs a piece of work in a later turn of the event loop, first come, first served. Rejects with any error the work throws. */
+/** Runs a piece of a call's work in a later turn of the event loop, first come, first served. Rejects with any error the work throws. */
 export function inTurn<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  return waitIn(calls, work)
+}
+
+/** Like `inTurn`, for pages, forms and bank notifications, which need no key: however many wait, each lets a piece of a call pass. */
+export function inPageTurn<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  return waitIn(pages, work)
+}
+
+function waitIn<Result>(line: Piece[], work: () => Result | Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    waiting.push(() => {
+    line.push(() => {
       try {
         resolve(work())
       } catch (error) {
@@ -34,8 +46,14 @@ function schedule(): void {
 function runPieces(): void {
   const endMs = performance.now() + TURN_MS
   do {
-    waiting.shift()?.()
-  } while (waiting.length > 0 && performance.now() < endMs)
+    isPagesTurn = !isPagesTurn
+    const piece = isPagesTurn ? (pages.shift() ?? calls.shift()) : (calls.shift() ?? pages.shift())
+    piece?.()
+  } while (isWaiting() && performance.now() < endMs)
   scheduled = false
-  if (waiting.length > 0) schedule()
+  if (isWaiting()) schedule()
+}
+
+function isWaiting(): boolean {
+  return calls.length > 0 || pages.length > 0
 }
