@@ -99,7 +99,7 @@ test('a transfer without an owner waits until it is assigned, once', async () =>
   expect([conflict.status, conflict.html.includes('id="enter-reference-fault"')]).toEqual([409, true])
   expect((await operator.post('/operator/transfers', { ...entered, amount: 'x' })).status).toBe(422)
   const { html } = await operator.get('/operator/transfers')
-  expect(readable(html)).toMatch(/77\.000 ₫ No order code manual .* khong ghi ma Bank reference FT1/)
+  expect(readable(html)).toMatch(/77\.000 ₫ No order code entered by hand .* khong ghi ma Bank reference FT1/)
   const path = /\/operator\/transfers\/\d+\/assign/.exec(html)?.[0] as string
   const unknown = await operator.post(path, { to: 'ST0000000000', reason: 'x' })
   expect([unknown.status, readable(unknown.html).includes('No such order or account.')]).toEqual([422, true])

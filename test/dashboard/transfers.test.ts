@@ -238,6 +238,19 @@ test('a mistake in a transfer entered by hand is named at its field, and the oth
   }
 })
 
+test('a transfer entered by hand is marked as such in the reader’s language', async () => {
+  const form = { reference: 'FTHAND1', amount: '5.000', memo: 'no order', reason: 'on the statement' }
+  expect((await first.post('/operator/transfers', form)).status).toBe(303)
+  const marks = async (language: string) => {
+    const { html } = await first.get('/operator/transfers?q=FTHAND1', { 'accept-language': language })
+    return [readable(html).includes('entered by hand'), readable(html).includes('nhập tay')]
+  }
+  expect([await marks('en'), await marks('vi')]).toEqual([
+    [true, false],
+    [false, true],
+  ])
+})
+
 test('the audit finds no difference after all these actions', () => expectCleanAudit(running.database.sql))
 
 test('a search says how far back it compared memos, and leads further back', async () => {

@@ -8,7 +8,7 @@ import { readTransaction } from '../../payments/transactions.ts'
 import { type StoredTransaction, TRANSACTION_STATES, type TransactionState } from '../../payments/types.ts'
 import { countUnmatched, listUnmatched } from '../../payments/unmatched.ts'
 import { type Answer, idOf, type PageRequest } from '../page.ts'
-import { text } from '../texts/index.ts'
+import { type TextKey, text } from '../texts/index.ts'
 import { dong, time } from '../view/format.ts'
 import { operatorPage, REASON_CHARACTERS_MAX, searchLinks } from './frame.ts'
 import { actorInWords } from './log-view.ts'
@@ -49,7 +49,7 @@ export async function transfersPage(request: PageRequest, refusal: Refusal | nul
   const data = {
     unmatched,
     waiting: waiting.map(row => ({
-      ...transferView(row),
+      ...transferView(request, row),
       ...cardOf(request, row, refusal),
       suggestions: (suggestions.get(row.bankTxnId) ?? []).map(each => suggestionView(request, row, each)),
     })),
@@ -57,7 +57,7 @@ export async function transfersPage(request: PageRequest, refusal: Refusal | nul
       waiting.length === WAITING_ROWS && lastWaiting
         ? `/operator/transfers${query.with({ after: String(lastWaiting.bankTxnId) })}`
         : null,
-    found: found.transactions.map(row => ({ ...transferView(row), email: row.email })),
+    found: found.transactions.map(row => ({ ...transferView(request, row), email: row.email })),
     q,
     states: STATES.map(value => ({ value, key: `operator.transfer.state.${value}`, isChosen: value === state })),
     ...searchLinks(request, found, { path: '/operator/transfers', anchor: '#all', note: 'transfer.compared_to' }),
@@ -81,9 +81,17 @@ export async function transfersPage(request: PageRequest, refusal: Refusal | nul
 
 const NO_FAULTS = { to: null, reason: null, settle: null, reference: null, amount: null }
 
-function transferView(row: StoredTransaction) {
+/** Names of providers that are no services. */
+const PROVIDER_KEYS: Readonly<Record<string, TextKey>> = {
+  manual: 'transfer.by_hand',
+  simulated: 'operator.upstream.simulated',
+}
+
+function transferView({ language }: PageRequest, row: StoredTransaction) {
+  const providerKey = PROVIDER_KEYS[row.provider]
   return {
     ...row,
+    provider: providerKey === undefined ? row.provider : text(language, providerKey),
     stateKey: `operator.transfer.state.${row.state}`,
     isClosed: row.reason === 'account_closed',
     reasonKey: row.reason === null ? null : `operator.transfer.reason.${row.reason}`,

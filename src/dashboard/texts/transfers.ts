@@ -10,6 +10,7 @@ export const TRANSFER_TEXTS = {
     vi: 'Chưa khai báo tài khoản ngân hàng nhận tiền (BANK_ACCOUNT).',
     en: 'No bank account is configured (BANK_ACCOUNT).',
   },
+  'transfer.by_hand': { vi: 'nhập tay', en: 'entered by hand' },
   'transfer.payer': { vi: 'Người chuyển', en: 'Payer' },
   'transfer.booked': { vi: 'Ngân hàng ghi nhận lúc', en: 'Booked by the bank' },
   'transfer.to': { vi: 'Email, mã lệnh hoặc mã số khách hàng', en: 'Email, order code or customer number' },
