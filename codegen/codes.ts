@@ -95,7 +95,7 @@ export const CODES = {
   'auth-incomplete': error('An auth scheme lacks a setting it needs, or has one it ignores.'),
   'path-doubled': error('Part of an address is repeated in its path (`/v1`).'),
   'path-repeated': error('Two formats of an upstream have the same path.'),
-  'header-reserved': error('A header is set by the connection or the gateway.'),
+  'header-reserved': error('A header is set by the connection, the gateway or another key.'),
   'field-billed': error('A member added to every body is billed, metered or needed.'),
   credential: error('The catalogue contains a credential.'),
   'insecure-url': error('An address does not use TLS.'),

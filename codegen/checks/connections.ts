@@ -109,15 +109,40 @@ function checkHeaders(host: HostView, report: Report): void {
       } else if (kind === 'headers' && RESERVED.has(name)) reportReserved(name, ['headers', name])
     }
   }
-  for (const [index, name] of asList(host.value.forward_headers).entries()) {
+  const fromClients = asList(host.value.forward_headers).map(
+    (name, index) => [['forward_headers', index], name] as const,
+  )
+  for (const [at, name] of [...fromClients, [['betas', 'header'], asRecord(host.value.betas).header] as const]) {
     if (CREDENTIAL_NAME.test(String(name))) {
       const message = `"${String(name)}" would send the client's own key to the provider`
-      report(host, ['forward_headers', index], 'credential', message, 'leave it out')
-    } else if (RESERVED.has(String(name))) reportReserved(String(name), ['forward_headers', index])
+      report(
+        host,
+        at,
+        'credential',
+        message,
+        at[0] === 'betas' ? 'name the header that lists the flags' : 'leave it out',
+      )
+    } else if (RESERVED.has(String(name))) reportReserved(String(name), at)
+    else if (Object.hasOwn(asRecord(host.value.headers), String(name))) {
+      const message = `"${String(name)}" has a value under \`headers\`, and clients would send another`
+      report(host, at, 'header-reserved', message, 'keep one of the two')
+    }
+  }
+  const ofKey = asRecord(host.value.auth).header
+  if (typeof ofKey !== 'string') return
+  if (RESERVED.has(ofKey)) reportReserved(ofKey, ['auth', 'header'], "name the provider's own header")
+  const others: readonly (readonly [readonly (string | number)[], unknown])[] = [
+    ...Object.keys(asRecord(host.value.headers)).map(name => [['headers', name], name] as const),
+    ...fromClients,
+    [['betas', 'header'], asRecord(host.value.betas).header],
+  ]
+  for (const [at, name] of others) {
+    if (name !== ofKey) continue
+    report(host, at, 'header-reserved', `"${ofKey}" carries the credential (\`auth\`)`, 'keep one of the two')
   }
 
-  function reportReserved(name: string, at: readonly (string | number)[]): void {
-    report(host, at, 'header-reserved', `"${name}" is set by the gateway`, 'leave it out', 'key')
+  function reportReserved(name: string, at: readonly (string | number)[], fix = 'leave it out'): void {
+    report(host, at, 'header-reserved', `"${name}" is set by the gateway`, fix, 'key')
   }
 }
 
