@@ -4,7 +4,7 @@ import type { Finding } from '../findings.ts'
 import { type CatalogueView, type Report, reporter } from '../view.ts'
 import { checkConnections } from './connections.ts'
 import { checkCosts } from './costs.ts'
-import { checkCounts, checkEntries, checkFamilies } from './entries.ts'
+import { checkCaps, checkCounts, checkEntries, checkFamilies } from './entries.ts'
 import { checkExtras } from './extras.ts'
 import { checkNames, checkVendors } from './names.ts'
 import { checkAcknowledgements, checkPrices } from './prices.ts'
@@ -21,6 +21,7 @@ const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkReasoning,
   checkPrices,
   checkCosts,
+  checkCaps,
   checkCounts,
   checkAcknowledgements,
   checkAliases,

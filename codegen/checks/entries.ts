@@ -265,6 +265,26 @@ function checkLimits(entry: EntryView, report: Report): void {
   }
 }
 
+/** Checks that the smallest cap on the output fits into the largest: shorter caps are raised to it, and the client pays. */
+export function checkCaps(view: CatalogueView, report: Report): void {
+  const reported = new Set<unknown>()
+  for (const entry of view.entries) {
+    const limit = asNumber(entry.value.output_tokens_max) ?? asNumber(entry.model.value.output_tokens_max)
+    for (const target of entry.targets) {
+      const host = view.hosts.get(target.via)
+      const layers = [entry.model.family, entry.model, entry, ...(host === undefined ? [] : [host]), target]
+      const capMin = (value: unknown) => asRecord(asRecord(asRecord(value).dialect).output).cap_min
+      const layer = layers.findLast(({ value }) => capMin(value) !== undefined)
+      const least = asNumber(capMin(layer?.value))
+      if (layer === undefined || least === undefined || limit === undefined || least <= limit) continue
+      if (reported.has(layer.value)) continue
+      reported.add(layer.value)
+      const message = `cap_min is ${least}, above the ${limit} output tokens of "${entry.id}"`
+      report(layer, ['dialect', 'output', 'cap_min'], 'limit-wider', message, 'write the smallest cap that is accepted')
+    }
+  }
+}
+
 export function checkCounts(view: CatalogueView, report: Report): void {
   const isComplete = view.families.every(family => family.models.length > 0)
   if (view.main === undefined || !isComplete) return
