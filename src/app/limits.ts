@@ -124,7 +124,12 @@ export const LIMITS = {
     max: 120_000,
     what: 'Longest time for fetching an image, redirects included.',
   },
-  imageFetchesMax: { fallback: 64, min: 1, max: 10_000, what: 'Concurrent image fetches.' },
+  imageFetchesMax: {
+    fallback: 64,
+    min: 1,
+    max: 10_000,
+    what: 'Concurrent image fetches; one account gets at most half.',
+  },
   imageUrlsMax: { fallback: 20, min: 0, max: 1000, what: 'Most image URLs fetched for one chat call.' },
   holdExtendTokens: {
     fallback: 4096,

@@ -102,12 +102,13 @@ class ChatCall {
   /** Builds the request body for a target, and the reader for its reply. */
   prepareFor(target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     assert(this.#body)
-    const { services, client, extras } = this.#opened
+    const { services, client, call, extras } = this.#opened
     const { format } = this
+    const { accountId } = call.caller
     const body = extras.bodyFor(this.#body, target)
     this.#recordWire(target)
     if (target.dialect.content.imageUrl !== 'inline') return this.#prepareInTurn(body, target)
-    return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
+    return withInlineImages(services, { accountId, body, target, format, signal: client.gone }).then(inlined =>
       this.#prepareInTurn(inlined, target),
     )
   }

@@ -6,11 +6,19 @@ import type { ImageCall } from '../upstream/fetch-image.ts'
 /** Returns the fetched items in order. Rejects with the first failure. */
 export async function fetchTogether<Item, Fetched>(
   items: readonly Item[],
-  { bytesMax, signal }: { readonly bytesMax: number; readonly signal: Cancellation },
-  fetch: (item: Item, call: Pick<ImageCall, 'signal' | 'budget'>) => Promise<Fetched>,
+  {
+    accountId,
+    bytesMax,
+    signal,
+  }: { readonly accountId: number; readonly bytesMax: number; readonly signal: Cancellation },
+  fetch: (item: Item, call: Omit<ImageCall, 'field'>) => Promise<Fetched>,
 ): Promise<Fetched[]> {
   const failed = new AbortController()
-  const call = { signal: AbortSignal.any([signalOf(signal), failed.signal]), budget: { bytesLeft: bytesMax } }
+  const call = {
+    accountId,
+    signal: AbortSignal.any([signalOf(signal), failed.signal]),
+    budget: { bytesLeft: bytesMax },
+  }
   try {
     return await Promise.all(items.map(item => fetch(item, call)))
   } catch (error) {

@@ -13,6 +13,7 @@ import { fetchTogether } from './fetch-images.ts'
 import type { ChatBody } from './receive.ts'
 
 export interface InlineOptions {
+  readonly accountId: number
   readonly body: ChatBody
   readonly target: UpstreamTarget
   readonly format: WireName
@@ -24,7 +25,7 @@ export interface InlineOptions {
  * `invalid_request` for a URL that does not lead to an image, and for more URLs than `limits.imageUrlsMax`.
  */
 export async function withInlineImages(services: Services, options: InlineOptions): Promise<ChatBody> {
-  const { body, target, format, signal } = options
+  const { accountId, body, target, format, signal } = options
   // Only plain conversations, which have no images, leave values unparsed (see `read-outline.ts`).
   if (target.dialect.content.imageUrl !== 'inline' || body.unread !== null) return body
   const { json } = body
@@ -37,7 +38,7 @@ export async function withInlineImages(services: Services, options: InlineOption
     throw new GatewayError('invalid_request', { message })
   }
   const bytesMax = services.limits.bodyBytesMax
-  const fetched = await fetchTogether(urls, { bytesMax, signal }, async (url, call) => {
+  const fetched = await fetchTogether(urls, { accountId, bytesMax, signal }, async (url, call) => {
     const { mediaType, bytes } = await services.images.fetch(url, { field, ...call })
     return [url, { mediaType, data: bytes.toString('base64') }] as const
   })

@@ -16,7 +16,7 @@ export interface ImageFetchOptions {
   /** Time limit of a fetch, from the first DNS lookup to the last byte, redirects included, in ms. */
   readonly timeoutMs: number
   readonly redirectsMax: number
-  /** Maximum number of concurrent fetches in this process. */
+  /** Maximum number of concurrent fetches in this process. One account may have half of them, so that slow hosts keep out no others. */
   readonly parallelMax: number
   readonly ports: readonly number[]
   /** Decides which addresses may be connected to; replaced only in tests. */
@@ -32,6 +32,7 @@ export interface FetchedImage {
 
 export interface ImageCall {
   readonly field: string
+  readonly accountId: number
   readonly signal: AbortSignal
   /** How many more bytes the images of one call may have in total. All fetches of the call share this object. */
   readonly budget: { bytesLeft: number }
@@ -71,15 +72,19 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
     keepAliveTimeout: 1_000,
   })
   let running = 0
+  const perAccountMax = Math.ceil(options.parallelMax / 2)
+  const byAccount = new Map<number, number>()
   return {
-    async fetch(url, { field, signal, budget }) {
-      if (running >= options.parallelMax) {
+    async fetch(url, { field, accountId, signal, budget }) {
+      const own = byAccount.get(accountId) ?? 0
+      if (running >= options.parallelMax || own >= perAccountMax) {
         throw new GatewayError('rate_limited', {
           message: 'Too many images are being fetched at the moment; send the image itself as base64, or try again.',
           retryAfterSeconds: 2,
         })
       }
       running++
+      byAccount.set(accountId, own + 1)
       const timeout = AbortSignal.timeout(options.timeoutMs)
       try {
         const bytes = await follow(url, { agent, guard, options, budget, signal: AbortSignal.any([signal, timeout]) })
@@ -93,6 +98,9 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
         throw gatewayErrorOf(late ?? error, field)
       } finally {
         running--
+        const left = (byAccount.get(accountId) as number) - 1
+        if (left === 0) byAccount.delete(accountId)
+        else byAccount.set(accountId, left)
       }
     },
     get queue() {

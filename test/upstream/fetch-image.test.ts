@@ -65,7 +65,7 @@ function makeFetcher(options: Partial<ImageFetchOptions> = {}): ImageFetcher {
   return fetcher
 }
 
-const call = { field: 'image_url', signal: new AbortController().signal, budget: { bytesLeft: 1e9 } }
+const call = { field: 'image_url', accountId: 1, signal: new AbortController().signal, budget: { bytesLeft: 1e9 } }
 const attempt = (url: string, options: Partial<ImageFetchOptions> = {}) => makeFetcher(options).fetch(url, call)
 
 test.each(HOSTILE_HOSTS)('refuses the host %s without a connection', async host => {
@@ -209,12 +209,30 @@ test('stops when the call is aborted, and respects its limit of concurrent fetch
   const fetcher = makeFetcher({ parallelMax: 1 })
   const leaving = new AbortController()
   const url = `http://${OUTSIDE}:${outsidePort}/a.png`
-  const first = fetcher.fetch(url, { field: 'image', signal: leaving.signal, budget: { bytesLeft: 1e9 } })
+  const first = fetcher.fetch(url, { field: 'image', accountId: 1, signal: leaving.signal, budget: { bytesLeft: 1e9 } })
   await arrived.promise
   await expect(fetcher.fetch(url, call)).rejects.toMatchObject({ code: 'rate_limited' })
   leaving.abort()
   await expect(first).rejects.toMatchObject({ code: 'invalid_request' })
   answer = (_request, response) => response.end(PNG)
+  expect((await fetcher.fetch(url, call)).mediaType).toBe('image/png')
+})
+
+test('one account with slow images leaves half of the concurrent fetches to others', async () => {
+  let isSlow = true
+  answer = (_request, response) => {
+    if (!isSlow) response.end(PNG)
+  }
+  const fetcher = makeFetcher({ parallelMax: 4 })
+  const leaving = new AbortController()
+  const url = `http://${OUTSIDE}:${outsidePort}/a.png`
+  const slow = [1, 2].map(() => fetcher.fetch(url, { ...call, signal: leaving.signal }))
+  await expect.poll(() => requests.length).toBe(2)
+  await expect(fetcher.fetch(url, call)).rejects.toMatchObject({ code: 'rate_limited' })
+  isSlow = false
+  expect((await fetcher.fetch(url, { ...call, accountId: 2 })).mediaType).toBe('image/png')
+  leaving.abort()
+  await Promise.allSettled(slow)
   expect((await fetcher.fetch(url, call)).mediaType).toBe('image/png')
 })
 

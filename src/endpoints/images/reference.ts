@@ -49,7 +49,7 @@ function unreadable(field: string): GatewayError {
 export async function imageOf(
   reference: Reference,
   fetcher: ImageFetcher,
-  call: Pick<ImageCall, 'signal' | 'budget'>,
+  call: Omit<ImageCall, 'field'>,
 ): Promise<FetchedImage> {
   if (reference.kind === 'image') return reference.image
   return fetcher.fetch(reference.url, { field: reference.field, ...call })
