@@ -78,6 +78,7 @@ export const CODES = {
   'successor-unfit': error('A successor retires too, or is of another kind.'),
   'successor-unit': error('A successor is priced in another unit, without an acknowledgement.'),
   'successor-dearer': error('A successor costs over 50 % more, without an acknowledgement of its price.'),
+  'successor-lacks': warning('A successor lacks a capability, context or the channel of the entry that it replaces.'),
   retired: warning('An entry has retired: its successor serves its calls.'),
   'retires-soon': warning('An entry retires within 60 days.'),
   'date-order': error('A retirement comes before its warning or the release, or dated values are out of order.'),

@@ -1,8 +1,17 @@
 /** Checks retirements: their dates, and what callers get and pay afterwards. */
 
 import type { Path } from '../source.ts'
-import { isStandard, KINDS } from '../standards.ts'
-import { asRecord, type CatalogueView, type EntryView, type ModelView, type Place, type Report } from '../view.ts'
+import { isStandard, KINDS, prefixOf } from '../standards.ts'
+import {
+  asList,
+  asNumber,
+  asRecord,
+  type CatalogueView,
+  type EntryView,
+  type ModelView,
+  type Place,
+  type Report,
+} from '../view.ts'
 import { isAcknowledged, LARGE_CHANGE_PERCENT } from './prices.ts'
 import { suggestEntry } from './references.ts'
 
@@ -103,7 +112,29 @@ function checkSuccessor(view: CatalogueView, entry: EntryView, report: Report): 
   } else if (kindOf(goal) !== kindOf(entry)) {
     const message = `"${successor}" is of kind ${kindOf(goal)}, not ${kindOf(entry)}`
     report(place, at, 'successor-unfit', message, 'name an entry of the same kind')
-  } else checkSuccessorPrice(view, entry, goal, report)
+  } else {
+    checkSuccessorPrice(view, entry, goal, report)
+    const lacking = lacksOf(view, entry, goal)
+    if (lacking.length === 0) return
+    const message = `"${successor}" lacks what callers of "${entry.id}" may need: ${lacking.join(', ')}`
+    report(place, at, 'successor-lacks', message, 'make sure that their calls still work')
+  }
+}
+
+/** What the entry's callers have and the successor does not offer. */
+function lacksOf(view: CatalogueView, entry: EntryView, goal: EntryView): string[] {
+  const offered = asList(goal.model.value.capabilities)
+  const contextOf = ({ value, model }: EntryView) =>
+    asNumber(value.context_tokens) ?? asNumber(model.value.context_tokens)
+  const [old, now] = [contextOf(entry), contextOf(goal)]
+  const isOnAws = ({ id }: EntryView) => prefixOf(id) === view.service
+  return [
+    ...asList(entry.model.value.capabilities)
+      .filter(each => !offered.includes(each))
+      .map(String),
+    ...(old !== undefined && now !== undefined && now < old ? [`a context of ${old} tokens (it has ${now})`] : []),
+    ...(isOnAws(entry) && !isOnAws(goal) ? ['the AWS channel'] : []),
+  ]
 }
 
 /**

@@ -28,6 +28,7 @@ test('check warns of an approaching retirement, depending on the day, and passes
     '{ id: beta-2,',
     '{ id: beta-2, deprecated: { since: 2026-01-01, retires: 2027-03-01, successor: beta-1 },',
   )
+  replace('families/beta.yaml', 'context_tokens: 64000', 'context_tokens: 128000')
   expect(await call('generate')).toMatchObject({ status: 0, err: '' })
   project.today = '2027-02-27'
   const words =

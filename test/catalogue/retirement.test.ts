@@ -5,8 +5,11 @@ import { formatFindings } from '../../codegen/findings.ts'
 import type { SourceText } from '../../codegen/source.ts'
 import { compiler, withPassage } from './support.ts'
 
+/** A catalogue in which beta-2 retires. beta-1 can do as much, so it is a fit successor. */
 const deprecated = (facts: string) =>
-  withPassage('families/beta.yaml', '{ id: beta-2,', `{ id: beta-2, deprecated: { since: 2026-01-01, ${facts} },`)
+  withPassage('families/beta.yaml', '{ id: beta-2,', `{ id: beta-2, deprecated: { since: 2026-01-01, ${facts} },`).map(
+    source => ({ ...source, text: source.text.replace('context_tokens: 64000', 'context_tokens: 128000') }),
+  )
 
 const inMain = (texts: readonly SourceText[], from: string, to: string): SourceText[] =>
   texts.map(source => {
