@@ -30,9 +30,12 @@ const SESSION = {
   enable_bitmapscan: 'off',
   jit: 'off',
 }
-const pools = Array.from({ length: 4 }, () =>
-  openStatementPool({ url: database.url, name: 'trap', connectionsMax: 1, deadlineMs: 30_000, session: SESSION }),
-)
+/** Opens a single connection with the ledger's settings. */
+function openTrap(url: string): StatementPool {
+  return openStatementPool({ url, name: 'trap', connectionsMax: 1, deadlineMs: 30_000, session: SESSION })
+}
+
+const pools = Array.from({ length: 4 }, () => openTrap(database.url))
 afterEach(() => expectCleanAudit(database.sql))
 afterAll(async () => {
   await Promise.all(pools.map(pool => pool.close()))
@@ -205,13 +208,7 @@ describe('T2: as Postgres counts what it reads', () => {
 
   test('holds are grown, settled and freed by index even if no calls were in flight when holds were last analyzed', async () => {
     const customer = await createCustomer(own.sql, 100_000n * CALL_MICRO_VND)
-    const pool = openStatementPool({
-      url: own.url,
-      name: 'trap',
-      connectionsMax: 1,
-      deadlineMs: 30_000,
-      session: SESSION,
-    })
+    const pool = openTrap(own.url)
     const hold = async () => {
       const rows = Array.from({ length: 300 }, () => holdRow(customer))
       await placeHolds(pool, rows, '1')
@@ -253,13 +250,7 @@ describe('T2: as Postgres counts what it reads', () => {
       return rows[0]!.reads
     }
     const grow = async (): Promise<number> => {
-      const pool = openStatementPool({
-        url: own.url,
-        name: 'trap',
-        connectionsMax: 1,
-        deadlineMs: 30_000,
-        session: SESSION,
-      })
+      const pool = openTrap(own.url)
       const before = await reads()
       const rows = Array.from({ length: 500 }, () => holdRow(customer))
       await placeHolds(pool, rows, '1')
