@@ -5,17 +5,16 @@
  */
 
 import type { Sql } from '../lib/database.ts'
-import { patiently } from './roll-up.ts'
+import { finalBefore, patiently } from './roll-up.ts'
 
 export interface DayTotalsOptions {
   /**
-   * How long to wait after the end of a day before summing it. Must exceed the time that any settlement takes to commit. Not
-   * used for totals by upstream.
+   * How long to wait after the end of a day before summing it. Must exceed the time from any settlement's timestamp to its first
+   * lock (see `finalBefore`). Not used for totals by upstream.
    */
   readonly lagSeconds?: number
   /**
-   * The same for credits. Must exceed the length of any transaction that credits, because a credit has the time at which its
-   * transaction began.
+   * The same for credits. Must exceed the time from the beginning of any transaction that credits to its credit.
    */
   readonly creditLagSeconds?: number
   /** Maximum number of days summed in one run, for each kind of total. Each day is a separate transaction. */
@@ -29,13 +28,13 @@ const startOf = (day: string) => `(${day}::date::timestamp ${ZONE})`
 /** The next day to sum; null if every past day has been summed. */
 const NEXT = `select to_char(min(day), 'YYYY-MM-DD') as day from usage_daily
   where day >= (select days_summed_before from call_roll_up)
-    and day < ((now() - make_interval(secs => $1::text::integer)) ${ZONE})::date`
+    and day < (${finalBefore('usage', '$1')} ${ZONE})::date`
 const NEXT_OF_UPSTREAMS = `select to_char(min(hour) ${ZONE}, 'YYYY-MM-DD') as day from call_hourly
   where hour >= (select ${startOf('upstreams_summed_before')} from call_roll_up)
     and hour < (select ${startOf(`(closed_before ${ZONE})`)} from call_roll_up)`
 const NEXT_OF_CREDITS = `select to_char(min(at) ${ZONE}, 'YYYY-MM-DD') as day from credit
   where at >= (select ${startOf('credits_summed_before')} from call_roll_up)
-    and at < ${startOf(`((now() - make_interval(secs => $1::text::integer)) ${ZONE})`)}`
+    and at < ${startOf(`(${finalBefore('credit', '$1')} ${ZONE})`)}`
 
 const COLUMNS = `calls, errors, input_tokens, output_tokens, images, cost_micro_vnd, charged_micro_vnd,
   upstream_cost_micro_vnd, upstream_cost_calls`

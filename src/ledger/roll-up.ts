@@ -14,7 +14,7 @@ export interface RollUpOptions {
   readonly secondsMax?: number
   /**
    * Calls that ended fewer seconds ago than this are not counted yet. Must exceed the time from a settlement's timestamp to its
-   * commit.
+   * first lock (see `finalBefore`).
    */
   readonly lagSeconds?: number
   readonly signal?: AbortSignal
@@ -22,7 +22,7 @@ export interface RollUpOptions {
 
 export interface RolledUp {
   readonly calls: number
-  /** Whether every call that ended more than `lagSeconds` ago has been counted. */
+  /** Whether every call that ended more than `lagSeconds` ago has been counted, if its settlement has been committed. */
   readonly done: boolean
 }
 
@@ -43,12 +43,24 @@ export interface RollUp {
   readonly tidy: readonly string[]
 }
 
+/**
+ * SQL for the time before which no row will be added to a journal table any more. A row has the time at which its transaction
+ * began. Until that has locked the table, `seconds` is the wait for it; then only its commit ends the wait, because a stalled disk
+ * or a lost standby can keep a commit waiting for minutes.
+ */
+export const finalBefore = (table: 'usage' | 'credit', seconds: string): string => `least(
+    now() - make_interval(secs => ${seconds}::text::integer),
+    (select min(writer.xact_start) from pg_stat_activity writer join pg_locks held using (pid)
+      where writer.datname = current_database() and held.database = writer.datid
+        and held.relation = '${table}'::regclass and held.mode = 'RowExclusiveLock'))`
+
 /** SQL that locks the mark in its one-row table, and returns it with the end of the next period. */
 export const markOf = (table: string): string => `select closed_before::text as since,
-    least(closed_before + make_interval(secs => $1::text::integer), now() - make_interval(secs => $2::text::integer))::text as until,
-    closed_before + make_interval(secs => $1::text::integer) >= now() - make_interval(secs => $2::text::integer) as is_last,
-    closed_before >= now() - make_interval(secs => $2::text::integer) as is_done
-  from ${table} for no key update`
+    least(closed_before + make_interval(secs => $1::text::integer), final_before)::text as until,
+    closed_before + make_interval(secs => $1::text::integer) >= final_before as is_last,
+    closed_before >= final_before as is_done
+  from ${table} cross join lateral (select ${finalBefore('usage', '$2')} as final_before) journal
+   for no key update of ${table}`
 
 /**
  * Counting a period looks up every account that had calls on the days of that period. With a million accounts, that exceeds the
