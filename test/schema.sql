@@ -425,6 +425,7 @@ create table housekeeping (
   task text not null,
   ran_at timestamp with time zone not null default now(),
   runs bigint not null default 1,
+  finished_at timestamp with time zone not null default now(),
   constraint housekeeping_pkey PRIMARY KEY (task)
 ) with (fillfactor=50);
 

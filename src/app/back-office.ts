@@ -21,7 +21,7 @@ import { sumDays } from '../ledger/day-totals.ts'
 import { rollUpCalls } from '../ledger/roll-up.ts'
 import { rollUpAccounts } from '../ledger/roll-up-accounts.ts'
 import type { Sql } from '../lib/database.ts'
-import { takeLease } from '../lib/lease.ts'
+import { takeTurn } from '../lib/lease.ts'
 import type { Logger } from '../lib/log.ts'
 import { countMails, createOutboxMailer, createSmtpMailer, type Mailer, type MailMetrics } from '../lib/mail.ts'
 import { judgeUndecided } from '../payments/judge.ts'
@@ -146,10 +146,9 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
   /** Runs `run` once every `everyMs`, each time in whichever process takes the lease first. */
   const inTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
     const query = (statement: string, parameters: string[]) => sql.unsafe(statement, parameters)
-    const attempt = async () => {
-      if (await takeLease(query, { task, everyMs })) await run()
-    }
-    return every(everyMs, attempt, log)
+    const attempt = () => takeTurn(query, { task, everyMs }, run)
+    const onFault = (cause: unknown) => log.warn({ task, cause }, 'housekeeping failed; will retry later')
+    return every(everyMs, attempt, onFault)
   }
   const restingInTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
     let restsUntilMs = 0
@@ -208,13 +207,13 @@ function createMailer({ mail }: Config, outboxDir: string | null): Mailer {
  * Runs `task` after a second and then again and again, with a pause after each run. The returned function stops it and waits
  * for the current run.
  */
-function every(pauseMs: number, task: () => Promise<unknown>, log: Logger): () => Promise<void> {
+function every(pauseMs: number, task: () => Promise<unknown>, onFault: (cause: unknown) => void): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
   let stopped = false
   let timer = setTimeout(run, 1_000)
   function run(): void {
     running = task()
-      .catch(cause => log.warn({ cause }, 'housekeeping failed; will retry later'))
+      .catch(onFault)
       .then(() => {
         if (!stopped) timer = setTimeout(run, pauseMs)
       })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStatementPool, type StatementPool } from '../lib/database.ts'
 import { FileLock } from '../lib/file-lock.ts'
-import { takeLease } from '../lib/lease.ts'
+import { takeTurn } from '../lib/lease.ts'
 import { Admission } from './admission.ts'
 import { adoptSpools, spoolFolder } from './adopt.ts'
 import { catalogueId } from './catalogue-id.ts'
@@ -313,7 +313,7 @@ async function sweep(parts: Parts): Promise<void> {
   await parts.setAside.update(options.instanceName, parts.spool.setAside)
   const foundDead = await adoptSpools(parts)
   const turn = { task: 'ledger sweep', everyMs: limits.sweepMs }
-  if (foundDead || (await takeLease(pools.life.query, turn))) await sweepDead(parts)
+  if (!(await takeTurn(pools.life.query, turn, () => sweepDead(parts))) && foundDead) await sweepDead(parts)
   const { instanceId, history } = parts
   const own = { instanceId, olderThanMs: limits.orphanMs, open, limit: limits.batchMax, history }
   await free(parts, await findOrphans(pools.life, own))

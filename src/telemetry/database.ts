@@ -6,7 +6,7 @@
 import { overdueSeconds } from '../alerts/delivery-counts.ts'
 import { audit } from '../audit/audit.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
-import { takeLease } from '../lib/lease.ts'
+import { takeTurn } from '../lib/lease.ts'
 import { type Family, gauge } from '../lib/metrics.ts'
 import { countUnreadable } from '../payments/notification.ts'
 import { type PullState, readPulls } from '../payments/pull.ts'
@@ -154,8 +154,8 @@ export class DatabaseMetrics {
   async #auditOnLease(): Promise<void> {
     const query = (statement: string, parameters: string[]) => this.#sql.unsafe(statement, parameters)
     const lease = { task: 'audit', everyMs: this.#options.auditEveryMs }
-    const isMine = await takeLease(query, lease).catch(() => false)
-    if (isMine) await this.audit()
+    // If the lease cannot be taken, the next check tries again.
+    await takeTurn(query, lease, () => this.audit()).catch(() => {})
   }
 
   #report(level: 'error' | 'warn', message: string, cause?: unknown): void {

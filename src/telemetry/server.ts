@@ -8,14 +8,19 @@ export interface ServerState {
   readonly sessionsUsed: number
   readonly sessionsMax: number
   readonly bytes: number
-  readonly tasks: readonly { readonly task: string; readonly ranAtSeconds: number }[]
+  readonly tasks: readonly {
+    readonly task: string
+    readonly ranAtSeconds: number
+    readonly finishedAtSeconds: number
+  }[]
 }
 
 const SESSIONS = `select application_name as pool, coalesce(state, 'starting') as state, count(*)::integer as count
   from pg_stat_activity where application_name like 'gateway%' and datname = current_database() group by 1, 2`
 const SERVER = `select (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as used,
   current_setting('max_connections')::integer as max, pg_database_size(current_database())::double precision as bytes`
-const TASKS = `select task, extract(epoch from ran_at)::double precision as ran_at from housekeeping`
+const TASKS = `select task, extract(epoch from ran_at)::double precision as ran_at,
+  extract(epoch from finished_at)::double precision as finished_at from housekeeping`
 
 export async function readServer(sql: Sql): Promise<ServerState> {
   const sessions = await sql.unsafe(SESSIONS)
@@ -26,7 +31,11 @@ export async function readServer(sql: Sql): Promise<ServerState> {
     sessionsUsed: server!.used,
     sessionsMax: server!.max,
     bytes: server!.bytes,
-    tasks: tasks.map(({ task, ran_at: ranAtSeconds }) => ({ task, ranAtSeconds })),
+    tasks: tasks.map(({ task, ran_at, finished_at }) => ({
+      task,
+      ranAtSeconds: ran_at,
+      finishedAtSeconds: finished_at,
+    })),
   }
 }
 
@@ -60,6 +69,11 @@ export function serverFamilies(state: ServerState | null): readonly Family[] {
       'gateway_task_timestamp_seconds',
       'When a task that one process runs on behalf of all last began, in seconds since 1970.',
       each(({ tasks }) => tasks.map(({ task, ranAtSeconds }) => [{ task }, ranAtSeconds])),
+    ),
+    gauge(
+      'gateway_task_finished_timestamp_seconds',
+      'When such a task last ended without an error, in seconds since 1970.',
+      each(({ tasks }) => tasks.map(({ task, finishedAtSeconds }) => [{ task }, finishedAtSeconds])),
     ),
   ]
 }
