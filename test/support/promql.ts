@@ -140,14 +140,10 @@ class Parser {
     const token = this.#tokens[this.#at++] ?? ''
     if (token === '(') return this.#inBrackets()
     if (/^\d/.test(token)) return () => Number(token)
-    if (token === 'time') {
-      this.#expect('(')
-      this.#expect(')')
-      return (_store, at) => at
-    }
-    if (token === 'absent') {
-      this.#expect('(')
-      const inner = this.#inBrackets()
+    if (token === 'time' && this.#take('(') && this.#take(')')) return (_store, at) => at
+    if (token === 'absent' || token === 'vector') {
+      const inner = this.#argument()
+      if (token === 'vector') return (store, at) => evaluate(inner, store, at)
       return (store, at) => (evaluate(inner, store, at).length === 0 ? [{ labels: {}, value: 1 }] : [])
     }
     if (token === 'histogram_quantile') return this.#quantile()
@@ -173,10 +169,14 @@ class Parser {
     return inner
   }
 
+  #argument(): Query {
+    this.#expect('(')
+    return this.#inBrackets()
+  }
+
   #aggregate(pick: (values: readonly number[]) => number): Query {
     let names = this.#take('by') ? this.#names() : null
-    this.#expect('(')
-    const inner = this.#inBrackets()
+    const inner = this.#argument()
     if (names === null && this.#take('by')) names = this.#names()
     const kept = names ?? []
     return (store, at) => {
