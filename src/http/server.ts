@@ -11,6 +11,7 @@ import { addCallGates } from './call-gates.ts'
 import { Bodies } from './call-pass.ts'
 import { addEndpoints } from './call-route.ts'
 import { Connections } from './connections.ts'
+import { addCrossOrigin } from './cross-origin.ts'
 import { methodsOf, notFound, webhookRoute } from './endpoints.ts'
 import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
 import { addKeyRoute } from './key-route.ts'
@@ -165,6 +166,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     connections.onRequest(request.raw, reply.raw)
     done(hostFault(request.raw))
   })
+  addCrossOrigin(server, webhooks)
   // Node emits this instead of `request` if the client waits for `100 Continue`, which is sent just before the body is read.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
   const bodies = new Bodies(limits)
