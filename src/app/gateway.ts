@@ -83,9 +83,10 @@ function processName({ port, worker }: Config): string {
   return `${hostname()}-${port}${worker === null ? '' : `-${worker}`}`
 }
 
+/** Whether a database responds that takes writes, which a standby does not. */
 async function databaseAnswers(sql: Sql): Promise<boolean> {
-  return sql`select 1`.then(
-    () => true,
+  return sql`select pg_is_in_recovery() as is_standby`.then(
+    ([row]) => row?.is_standby === false,
     () => false,
   )
 }

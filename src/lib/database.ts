@@ -26,7 +26,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * Opens a pool.
+ * Opens a pool. A standby takes no writes, so connections to one are closed after their running statements, and opened again
+ * until the address leads to a primary; otherwise, those that were opened during a failover could stay there for good.
  *
  * `fetch_types` is off because its start-up query can end the process when the server restarts. Without it, array types have no
  * serialiser, so a string that holds an array can be cast directly (`$1::bigint[]`). All other parameters must also be strings
@@ -35,6 +36,9 @@ export interface DatabaseOptions {
 export function openDatabase(options: DatabaseOptions): Sql {
   const settings = {
     max: options.connectionsMax,
+    onparameter(name: string, value: string) {
+      if (name === IN_HOT_STANDBY && value === 'on') setTimeout(leaveStandby, STANDBY_PAUSE_MS).unref()
+    },
     fetch_types: false,
     connect_timeout: (options.connectTimeoutMs ?? 5_000) / 1_000,
     // Replace connections when they break, never because of their age.
@@ -46,8 +50,26 @@ export function openDatabase(options: DatabaseOptions): Sql {
     prepare: options.pooled !== true,
     connection: { application_name: options.name, TimeZone: 'UTC', ...(options.pooled ? {} : sessionOf(options)) },
   }
-  return postgres(options.url, settings)
+  const sql = postgres(options.url, settings)
+  function leaveStandby(): void {
+    // The driver reports a parameter only when it changes, and the next connection may lead to a standby again.
+    delete (sql.parameters as Record<string, string>)[IN_HOT_STANDBY]
+    // Notifications have a pool of their own inside the driver.
+    const { sql: news } = sql.listen as { readonly sql?: Sql }
+    for (const pool of [sql, news] as unknown as readonly (Closable | undefined)[]) void pool?.close()
+  }
+  return sql
 }
+
+/** What the driver's types leave out: closes all connections; the next statement opens a new one. */
+interface Closable {
+  close(): Promise<void>
+}
+
+/** Every connection to Postgres begins with this parameter. */
+const IN_HOT_STANDBY = 'in_hot_standby'
+/** Age at which connections to a standby are replaced, in ms. */
+const STANDBY_PAUSE_MS = 1_000
 
 /**
  * Session settings for direct connections. Poolers reject sessions that have such settings; behind a pooler, operators set them

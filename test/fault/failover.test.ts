@@ -146,3 +146,33 @@ test('an asynchronous standby that lags is promoted: spools restore what it neve
     await world.close()
   }
 })
+
+test('gateways that were led to a standby are not ready, and leave it once their address leads to the primary', async () => {
+  const { world, standby } = await createPair(false)
+  const relay = world.relay as Relay
+  try {
+    const customer = await world.customers.create(world.sql, 1_000_000n * VND)
+    await callAll(world, customer)
+    relay.moveTo(standby.port)
+    const readiness = () =>
+      Promise.all(world.gateways.map(async ({ url }) => (await fetch(new URL('/readyz', url))).status))
+    await eventually(readiness, statuses => statuses.every(status => status === 503))
+    expect((await callAll(world, customer)).map(({ status }) => status)).toEqual(Array(CALLS).fill(503))
+    relay.leadTo(world.cluster.port)
+    await eventually(readiness, statuses => statuses.every(status => status === 200))
+    expect((await callAll(world, customer)).filter(({ complete }) => !complete)).toEqual([])
+    const sql = standby.open(1)
+    const sessions = `select application_name, query from pg_stat_activity where application_name like 'gateway%'`
+    await eventually(
+      async () => (await sql.unsafe(sessions)).length,
+      count => count === 0,
+    )
+    await sql.end({ timeout: 1 })
+    const listeners = (await world.sql.unsafe(sessions)).filter(({ query }) => query.startsWith('listen'))
+    expect(listeners).toHaveLength(world.gateways.length)
+    await expectKept(world, world.cluster, customer)
+  } finally {
+    await standby.remove()
+    await world.close()
+  }
+})

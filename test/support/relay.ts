@@ -60,8 +60,13 @@ export class Relay {
 
   /** Switches to another server, and cuts connections to the old one. */
   moveTo(target: number): void {
-    this.#target = target
+    this.leadTo(target)
     this.#cut()
+  }
+
+  /** Sends new connections to another server, like a changed DNS record. Open connections stay where they are. */
+  leadTo(target: number): void {
+    this.#target = target
   }
 
   async close(): Promise<void> {
