@@ -40,7 +40,9 @@ export function imageCall<Body extends Generation | Edit>(
       const { entry, mappedFrom } = resolution
       checkCount(body, entry.imagesMax)
       const wantMicroVnd = holdFor(entry, body)
-      await admit(services, call, { entry, mappedFrom, holdMinMicroVnd: wantMicroVnd, signal: client.gone })
+      const wants = { entry, mappedFrom, holdMinMicroVnd: wantMicroVnd, signal: client.gone }
+      const { heldMicroVnd } = await admit(services, call, wants)
+      refuseUncovered(opened, heldMicroVnd)
       // Images are fetched only now, because the call has been admitted.
       return admitted(opened, await bodyMaker(opened))
     },
@@ -51,6 +53,24 @@ export function imageCall<Body extends Generation | Edit>(
 function holdFor(entry: ModelEntry, { count, bytes }: Generation | Edit): MicroVnd {
   if (entry.price.per === 'image') return vndToMicro(entry.price.vnd * count)
   return holdAmount(entry, Math.ceil(bytes / 3), null)
+}
+
+/**
+ * Throws GatewayError `insufficient_balance` if the hold, cut to what the wallet and the key's limit have left, does not reach the
+ * last image: the provider makes and bills all of them. So at most part of one image stays unpaid, as for a call for one image.
+ */
+function refuseUncovered({ services, body: { count }, resolution }: Opened, heldMicroVnd: MicroVnd): void {
+  const { price } = resolution.entry
+  if (price.per !== 'image') return
+  const perImageMicroVnd = vndToMicro(price.vnd)
+  const countMax = (heldMicroVnd + perImageMicroVnd - 1n) / perImageMicroVnd
+  if (countMax >= count) return
+  throw new GatewayError('insufficient_balance', {
+    message:
+      `The balance, or what is left of this API key's limit, is enough for at most ${countMax} of the ${count} images. ` +
+      `Ask for fewer (n), or top up at ${services.topUpUrl}.`,
+    param: 'n',
+  })
 }
 
 type BodyMaker = (target: UpstreamTarget) => PreparedBody | Promise<PreparedBody>
