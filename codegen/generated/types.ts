@@ -262,7 +262,7 @@ export interface CooldownFacts {
 export interface TimeoutFacts {
   /** Until the connection is established. */
   readonly connect_ms?: number
-  /** From sending the request to the first byte of the reply. */
+  /** From sending the request to the first byte of a stream. Non-streamed replies and streams of images get five times as long. */
   readonly first_byte_ms?: number
   /** Maximum silence within a reply that has begun. Clients of a stream get pings meanwhile. */
   readonly idle_ms?: number

@@ -717,7 +717,7 @@ export interface Upstream {
   readonly cooldown: UpstreamCooldown
   /** Until the connection is established. */
   readonly connectTimeoutMs: number
-  /** From sending the request to the first byte of the reply. */
+  /** From sending the request to the first byte of a stream. Non-streamed replies and streams of images get five times as long. */
   readonly firstByteTimeoutMs: number
   /** Maximum silence within a reply that has begun. */
   readonly idleTimeoutMs: number

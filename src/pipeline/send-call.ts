@@ -6,6 +6,7 @@
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { ByteText } from '../lib/byte-text.ts'
 import { type Cancellation, NEVER_CANCELLED } from '../lib/cancellation.ts'
+import { firstByteMsOf } from '../upstream/call.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { CLIENT_GONE } from './bill.ts'
 import { costHeaders } from './billing-headers.ts'
@@ -60,7 +61,9 @@ function markLeftOut({ services, bill, headers }: CallScope, target: UpstreamTar
 /** Resolves once the stream's first event has arrived and is no error. Otherwise, rejects with GatewayError `upstream_…`. */
 export function awaitStream({ services, call, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
   const { eventBytesMax, pingAfterMs: eventWaitMs } = services.limits
-  const firstByteMs = call.attempts.at(-1)?.upstream.facts.firstByteTimeoutMs ?? eventWaitMs
+  const facts = call.attempts.at(-1)?.upstream.facts
+  const firstByteMs =
+    facts === undefined ? eventWaitMs : firstByteMsOf(facts, { endpoint: call.endpoint, streamed: true })
   return awaitFirstEvent(reply, {
     eventBytesMax,
     firstByteMs,

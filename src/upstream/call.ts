@@ -3,6 +3,8 @@
  * or server-sent events.
  */
 
+import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
+import type { Upstream } from '../generated/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { PlainFault } from '../lib/fault-text.ts'
 import { buildRequest, type Outgoing } from './build.ts'
@@ -23,8 +25,20 @@ export interface CallOptions {
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
-/** A non-streamed reply starts only when it is complete, so its first byte may take this many times as long as a stream's. */
+/** How many times as long the first byte may take if the reply may start only when it is complete. */
 const WHOLE_REPLY_PATIENCE = 5
+
+/**
+ * The longest wait for a reply's first byte, in ms. A non-streamed reply starts only when it is complete, and a stream without
+ * partial images only when the first image is: gpt-image-2 takes 80 to 280 s for one (public reports, read 2026-11).
+ */
+export function firstByteMsOf(
+  { firstByteTimeoutMs }: Pick<Upstream, 'firstByteTimeoutMs'>,
+  { endpoint, streamed }: Pick<Outgoing, 'endpoint' | 'streamed'>,
+): number {
+  const startsEarly = streamed && ENDPOINT_FACTS[endpoint].makes !== 'image'
+  return startsEarly ? firstByteTimeoutMs : firstByteTimeoutMs * WHOLE_REPLY_PATIENCE
+}
 
 export class EndpointMissingError extends Error implements PlainFault {
   readonly mayBeLogged = true
@@ -63,7 +77,7 @@ export async function callUpstream(
     headers,
     body: request.body,
     secrets: upstream.credentials.secrets,
-    firstByteTimeoutMs: facts.firstByteTimeoutMs * (outgoing.streamed ? 1 : WHOLE_REPLY_PATIENCE),
+    firstByteTimeoutMs: firstByteMsOf(facts, outgoing),
     idleTimeoutMs: facts.idleTimeoutMs,
     totalTimeoutMs: Math.min(facts.totalTimeoutMs, options.totalTimeoutMs),
     signal: options.signal,

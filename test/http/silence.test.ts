@@ -6,7 +6,9 @@ import { chatCall } from '../support/chat.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import {
   type Answer,
+  end,
   hang,
+  pause,
   type ScriptedUpstream,
   sse,
   startScriptedUpstream,
@@ -15,6 +17,8 @@ import {
 import { changedTables } from '../support/tables.ts'
 
 const ENTRY = 'claude-haiku-4-5'
+const IMAGES = 'req/gpt-image-2'
+const FIRST_BYTE_MS = 300
 let answer: Answer
 let provider: ScriptedUpstream
 let running: TestGateway
@@ -24,8 +28,13 @@ beforeAll(async () => {
   running = await startTestGateway({
     tables: changedTables({
       everyUpstream: { cooldown: { failures: 1000, baseMs: 0, maxMs: 0 } },
-      upstreams: { xai: { firstByteTimeoutMs: 300, paths: { messages: '/v1/messages' } } },
-      targets: { [ENTRY]: ['xai'] },
+      upstreams: {
+        xai: {
+          firstByteTimeoutMs: FIRST_BYTE_MS,
+          paths: { messages: '/v1/messages', images_generations: '/v1/images/generations' },
+        },
+      },
+      targets: { [ENTRY]: ['xai'], [IMAGES]: ['xai'] },
     }),
     upstreams: { xai: provider.url },
     environment: { LIMIT_PING_AFTER_MS: '100' },
@@ -56,6 +65,28 @@ test('headers do not count as the first byte: a stream without any is a 502 afte
   expect(response.status).toBe(502)
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 502, cost: 0n }])
 })
+
+const COMPLETED =
+  'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"aW1hZ2U="}\n\n'
+
+test.each<[string, Answer]>([
+  ['before its headers', [pause(2 * FIRST_BYTE_MS), sse(), write(COMPLETED), end()]],
+  ['after them', [sse(), pause(2 * FIRST_BYTE_MS), write(COMPLETED), end()]],
+])(
+  'a stream of images may be silent as long as a whole reply, for it may begin with the finished image: %s',
+  async (_, script) => {
+    const account = await running.account(1_000_000n * 1_000_000n)
+    answer = script
+    const before = provider.requests.length
+    const response = await fetch(`${running.url}/v1/images/generations`, {
+      method: 'POST',
+      headers: { 'x-api-key': account.apiKey },
+      body: JSON.stringify({ model: IMAGES, prompt: 'a cat', stream: true }),
+    })
+    expect(await response.text()).toBe(COMPLETED)
+    expect(provider.requests.length - before).toBe(1)
+  },
+)
 
 test('a client gets pings while the provider sends nothing but comments, and pays nothing if it leaves then', async () => {
   const account = await running.account(1_000_000n * 1_000_000n)
