@@ -55,7 +55,11 @@ test('the supervisor serves the figures of all its workers, each under its numbe
   expect(figures.sum('gateway_workers', { state: 'serving' })).toBe(2)
   expect(figures.sum('gateway_workers_wanted')).toBe(2)
   expect(figures.sum('gateway_workers_lost_total')).toBe(0)
-  sendSignal(childrenOf(program.child.pid as number)[0] as number, 'SIGKILL')
+  expect(figures.sum('gateway_workers_silent')).toBe(0)
+  const [hanging] = childrenOf(program.child.pid as number) as [number]
+  sendSignal(hanging, 'SIGSTOP')
+  expect((await scrape(metrics)).sum('gateway_workers_silent')).toBe(1)
+  sendSignal(hanging, 'SIGKILL')
   await program.logged(/a worker exited unexpectedly/)
   await eventually(
     () => scrape(metrics),

@@ -16,10 +16,12 @@ let questions = 0
 
 export async function gatherMetrics(pool: Pick<WorkerPool, 'working' | 'metrics'>): Promise<string> {
   const texts = await Promise.all(pool.working.map(ask))
-  return mergeExpositions([writeExposition(poolFamilies(pool.metrics())), ...texts])
+  const silent = texts.filter(text => text === '').length
+  return mergeExpositions([writeExposition(poolFamilies(pool.metrics(), silent)), ...texts])
 }
 
-function poolFamilies({ wanted, starting, serving, leaving, lost, failedStarts }: PoolMetrics): readonly Family[] {
+function poolFamilies(metrics: PoolMetrics, silent: number): readonly Family[] {
+  const { wanted, starting, serving, leaving, lost, failedStarts } = metrics
   return [
     gauge('gateway_workers_wanted', 'Workers that the supervisor should keep serving.', wanted),
     gauge('gateway_workers', 'Workers of the supervisor, by state.', [
@@ -27,6 +29,11 @@ function poolFamilies({ wanted, starting, serving, leaving, lost, failedStarts }
       [{ state: 'serving' }, serving],
       [{ state: 'leaving' }, leaving],
     ]),
+    gauge(
+      'gateway_workers_silent',
+      'Workers that should take or finish calls, but did not answer the supervisor within 2 s.',
+      silent,
+    ),
     counter('gateway_workers_lost_total', 'Workers that exited without being asked to.', lost),
     counter('gateway_worker_starts_failed_total', 'Workers that exited before they took calls.', failedStarts),
     gauge(
