@@ -6,6 +6,8 @@ export interface LastAudit {
   readonly at: Date
   /** When the whole journal was last read; null if the version that stored this result did not record it. */
   readonly fullAt: Date | null
+  /** Number of differences by rule. */
+  readonly differences: Readonly<Record<string, number>>
   /** Number of differences by broken rule; empty if the audit was clean. */
   readonly broken: Readonly<Record<string, number>>
 }
@@ -74,6 +76,7 @@ export async function readLastAudit(sql: AnySql): Promise<LastAudit | null> {
   return {
     at: row.audited_at,
     fullAt: row.full_at,
+    differences,
     broken: Object.fromEntries(Object.entries(differences).filter(([, count]) => count > 0)),
   }
 }

@@ -5,6 +5,7 @@
 
 import { overdueSeconds } from '../alerts/delivery-counts.ts'
 import { audit } from '../audit/audit.ts'
+import { type LastAudit, readLastAudit } from '../audit/last.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import { takeTurn } from '../lib/lease.ts'
 import { type Family, gauge } from '../lib/metrics.ts'
@@ -45,18 +46,12 @@ interface Snapshot {
   readonly server: ServerState
 }
 
-interface Audited {
-  readonly atSeconds: number
-  readonly fullAtSeconds: number
-  readonly differences: Readonly<Record<string, number>>
-}
-
 export class DatabaseMetrics {
   readonly #options: DatabaseMetricsOptions
   readonly #sql: Sql
   #snapshot: Snapshot | null = null
   #reading: Promise<void> | null = null
-  #audited: Audited | null = null
+  #audited: LastAudit | null = null
   #auditing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isDown = false
@@ -110,6 +105,7 @@ export class DatabaseMetrics {
       const pulls = await readPulls(services)
       const alertsOverdueSeconds = await overdueSeconds(services)
       const server = await readServer(this.#sql)
+      this.#audited = await readLastAudit(this.#sql)
       const { holds, oldest_seconds: oldestSeconds } = row!
       const atSeconds = Date.now() / 1000
       this.#snapshot = { atSeconds, holds, oldestSeconds, unmatched, unreadable, pulls, alertsOverdueSeconds, server }
@@ -126,12 +122,12 @@ export class DatabaseMetrics {
   async #auditSafely(): Promise<void> {
     if (this.#closed) return
     try {
-      const { differences, fullAt } = await audit(this.#sql, {
+      const { differences } = await audit(this.#sql, {
         mode: 'incremental',
         fullEveryMs: this.#options.auditFullEveryMs ?? 0,
         timeoutMs: AUDIT_TIMEOUT_MS,
       })
-      this.#audited = { atSeconds: Date.now() / 1000, fullAtSeconds: fullAt.getTime() / 1000, differences }
+      this.#audited = await readLastAudit(this.#sql)
       const wrong = Object.entries(differences).filter(([, count]) => count > 0)
       if (wrong.length > 0) {
         this.#report(
@@ -209,21 +205,23 @@ function snapshotFamilies(snapshot: Snapshot | null): readonly Family[] {
   ]
 }
 
-function auditFamilies(audited: Audited | null): readonly Family[] {
+/** Shows the last audit of any process or command, so that its result outlives the process, and a later one replaces it at once. */
+function auditFamilies(audited: LastAudit | null): readonly Family[] {
+  const fullAt = audited?.fullAt ?? null
   return [
     gauge(
       'gateway_audit_timestamp_seconds',
-      'When this process last audited the ledger, in seconds since 1970.',
-      audited === null ? [] : audited.atSeconds,
+      'When the ledger was last audited, by a process or a command, in seconds since 1970.',
+      audited === null ? [] : audited.at.getTime() / 1000,
     ),
     gauge(
       'gateway_audit_full_timestamp_seconds',
-      'When the whole journal was last audited, by any process, in seconds since 1970; as of this process’s last audit.',
-      audited === null ? [] : audited.fullAtSeconds,
+      'When the whole journal was last audited, by a process or a command, in seconds since 1970.',
+      fullAt === null ? [] : fullAt.getTime() / 1000,
     ),
     gauge(
       'gateway_audit_differences',
-      'Differences found by the audit, by rule; each must be 0.',
+      'Differences found by the last audit, by rule; each must be 0.',
       Object.entries(audited?.differences ?? {}).map(([rule, count]) => [{ rule }, count]),
     ),
   ]

@@ -2,6 +2,7 @@
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { Histogram, histogram, mergeExpositions, writeExposition } from '../../src/lib/metrics.ts'
 import { DatabaseMetrics } from '../../src/telemetry/database.ts'
@@ -298,6 +299,26 @@ describe('figures from the database', () => {
     expect(figures.sum('gateway_audit_timestamp_seconds')).toBeGreaterThan(1_700_000_000)
     await databaseMetrics.close()
     await database.drop()
+  })
+
+  test('show the last audit of any process or command: after a restart, and until the next audit', async () => {
+    const { url, sql, drop } = await createTestDatabase()
+    const processes = [1, 2].map(() => new DatabaseMetrics({ url, report: () => {}, everyMs: 0, auditEveryMs: 0 }))
+    const found = () =>
+      Promise.all(
+        processes.map(async each => {
+          await each.refresh()
+          return new Figures(writeExposition(each.families())).sum('gateway_audit_differences')
+        }),
+      )
+    await sql`insert into wallet (account_id, balance_micro_vnd, held_micro_vnd, seq) values (1, 5, 5, 0)`
+    await processes[0]?.audit()
+    expect(await found()).toEqual([2, 2])
+    await sql`delete from wallet`
+    await audit(sql, { timeoutMs: 60_000 })
+    expect(await found()).toEqual([0, 0])
+    await Promise.all(processes.map(each => each.close()))
+    await drop()
   })
 
   test('keep their last values while the database is down, with one line in the log', async () => {
