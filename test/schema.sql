@@ -501,6 +501,17 @@ create table migration (
   constraint migration_pkey PRIMARY KEY (number)
 );
 
+create table new_device (
+  session_id bigint not null,
+  account_id bigint not null,
+  device text not null,
+  at timestamp with time zone not null default now(),
+  constraint new_device_pkey PRIMARY KEY (session_id),
+  constraint new_device_device_check CHECK ((octet_length(device) <= 400))
+);
+CREATE INDEX new_device_account ON public.new_device USING btree (account_id);
+CREATE INDEX new_device_at ON public.new_device USING btree (at);
+
 create table operator_action (
   action_id bigint not null generated always as identity,
   at timestamp with time zone not null default now(),

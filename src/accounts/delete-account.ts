@@ -25,6 +25,7 @@ const FORGET_ALERTS = `
 with deliveries as (
   delete from alert_delivery using alert where alert_delivery.alert_id = alert.alert_id and alert.account_id = $1::text::bigint),
 alerts as (delete from alert where account_id = $1::text::bigint),
+devices as (delete from new_device where account_id = $1::text::bigint),
 secrets as (delete from webhook_secret where account_id = $1::text::bigint),
 webhooks as (delete from webhook where account_id = $1::text::bigint)
 delete from alert_settings where account_id = $1::text::bigint`

@@ -48,14 +48,21 @@ const END_OTHERS = `delete from session
   where account_id = $1::text::bigint and session_id <> $2::text::bigint returning session_id`
 const END_ALL = 'delete from session where account_id = $1::text::bigint'
 /**
- * Stores what alerts need: the account's language, and whether the owner has used the device before. At registration, no device
- * counts as new.
+ * Stores what alerts need: the account's language, and the sign-in if the owner has not used the device before, in a row that
+ * outlives the session. At registration, no device counts as new. Processes of the previous version read `session.new_device`.
  */
 const NOTE = `
 with spoken as (
-  update account set language = $3 where account_id = $1::text::bigint and language is distinct from $3)
-update session set new_device = true from account
- where session_id = $2::text::bigint and $4::text::boolean and account.account_id = $1::text::bigint and account.created_at < now()`
+  update account set language = $3 where account_id = $1::text::bigint and language is distinct from $3),
+noted as (
+  update session set new_device = true from account
+   where session_id = $2::text::bigint and $4::text::boolean and account.account_id = $1::text::bigint and account.created_at < now()
+  returning session.session_id, session.account_id, session.device)
+insert into new_device (session_id, account_id, device) select session_id, account_id, device from noted`
+
+/** Must exceed the time that searches for alerts look back. */
+const DEVICES_KEPT = '3 days'
+const FORGET_DEVICES = `delete from new_device where at < now() - interval '${DEVICES_KEPT}'`
 
 /**
  * Opens a session with a new secret. If the account has too many sessions, ends the least recently used ones, those that
@@ -120,6 +127,11 @@ export async function endOtherSessions(
   { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,
 ): Promise<number> {
   return (await sql.unsafe(END_OTHERS, [String(accountId), String(sessionId)])).length
+}
+
+/** Forgets sign-ins whose alerts have been recorded, or are too old for one. */
+export async function sweepNewDevices(sql: AnySql): Promise<void> {
+  await sql.unsafe(FORGET_DEVICES)
 }
 
 export async function endAllSessions(sql: AnySql, accountId: number): Promise<void> {

@@ -3,6 +3,7 @@
 import { sweepMails } from './mail-log.ts'
 import { sweepChallenges } from './passkey-challenges.ts'
 import { sweepReplacedSecrets } from './replace-secret.ts'
+import { sweepNewDevices } from './sessions.ts'
 import { sweepAttempts } from './sign-in-attempts.ts'
 import { sweepThrottle } from './throttle.ts'
 import type { PeopleServices } from './types.ts'
@@ -14,6 +15,7 @@ const SESSIONS = `delete from session where seen_at < now() - make_interval(secs
 export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void> {
   await sql.unsafe(TOKENS)
   await sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)])
+  await sweepNewDevices(sql)
   await sweepAttempts(sql)
   await sweepChallenges(sql)
   await sweepMails(sql, limits.mailsSeconds)

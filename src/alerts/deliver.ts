@@ -6,14 +6,13 @@
 import type { Language } from '../accounts/types.ts'
 import { type AlertData, type AlertKind, isAlertKind } from './kinds.ts'
 import { alertMail } from './mail.ts'
-import { recordAlerts, SQL_RECORD } from './record.ts'
+import { recordAlerts, SQL_RECORD, TEST_KIND } from './record.ts'
 import type { AlertServices } from './types.ts'
 import { type DeliveryResult, tryWebhook } from './webhook-delivery.ts'
 import { disableWebhook, type Webhook } from './webhooks.ts'
 
 /** Numbers stored in the table `alert_delivery`; never reuse one. */
 const STATES = { waiting: 0, delivered: 1, given_up: 2, called_off: 3 } as const
-const TEST_KIND = 'webhook.test'
 
 /** Claiming a delivery already counts as a try, so that a delivery that crashes its process is not retried forever. */
 const CLAIMED = `

@@ -33,10 +33,16 @@ with found as (
   select k.account_id, 'key.revoked', 'key ' || k.key_id, jsonb_build_object(${SQL_KEY_FACTS})
     from api_key k where k.revoked_at > ${SINCE} and not k.playground)${SQL_RECORD}`
 
+/** The second list: sessions that processes of the previous version have opened. */
 const SIGN_INS = `
-with found as (
-  select s.account_id, 'session.new' as kind, 'session ' || s.session_id as reference,
-         jsonb_build_object('device', s.device, 'signed_in_at', to_char(s.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as data
-    from session s where s.seen_at > ${SINCE} and s.created_at > ${SINCE} and s.new_device)${SQL_RECORD}`
+with sign_ins as (
+  select session_id, account_id, device, at from new_device where at > ${SINCE}
+  union
+  select session_id, account_id, device, created_at from session
+   where seen_at > ${SINCE} and created_at > ${SINCE} and new_device),
+found as (
+  select account_id, 'session.new' as kind, 'session ' || session_id as reference,
+         jsonb_build_object('device', device, 'signed_in_at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as data
+    from sign_ins)${SQL_RECORD}`
 
 export const FIND_EVENTS: readonly string[] = [TOP_UPS, UNMATCHED, KEYS, SIGN_INS]

@@ -29,12 +29,16 @@ export const SQL_KEY_FACTS = `'key_id', k.key_id, 'name', k.label, 'last4', k.la
 export const SQL_TODAY = `today as not materialized (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)`
 
 const POSTS_PER_MAIL = 5
+/** Kind of the test events that owners send to their webhooks. They do not count: nobody is emailed about them. */
+export const TEST_KIND = 'webhook.test'
+const EARLIER = `(select count(*) from alert earlier where earlier.account_id = recorded.account_id
+             and earlier.at > now() - interval '1 day' and earlier.kind <> '${TEST_KIND}')`
 
 /**
  * The last part of every finder's SQL. A finder is a list of common table expressions whose last one, `found`, has the columns
  * account_id, kind, reference and data. $1: MAIL_DEFAULTS; $2: number of alerts per account and day after which none are
- * emailed; after POSTS_PER_MAIL times as many, none are posted to webhooks. A finder's own parameters begin with $3. The lock makes the statement wait until a concurrent deletion of the
- * account is over, so that no alert is written for a deleted account.
+ * emailed; after POSTS_PER_MAIL times as many, none are posted to webhooks. A finder's own parameters begin with $3. The lock
+ * makes the statement wait until a concurrent deletion of the account is over, so that no alert is written for a deleted account.
  */
 export const SQL_RECORD = `,
 recorded as (
@@ -50,15 +54,13 @@ mailed as (
    where account.email_verified_at is not null
      and ((defaults.mail ->> 'always')::boolean
           or coalesce((alert_settings.mail ->> recorded.kind)::boolean, (defaults.mail ->> 'on')::boolean))
-     and (select count(*) from alert earlier where earlier.account_id = recorded.account_id
-             and earlier.at > now() - interval '1 day') < $2::text::integer),
+     and ${EARLIER} < $2::text::integer),
 posted as (
   insert into alert_delivery (alert_id, account_id, webhook_id)
   select recorded.alert_id, recorded.account_id, webhook.webhook_id
     from recorded join webhook using (account_id)
    where disabled_at is null and recorded.kind = any (webhook.kinds)
-     and (select count(*) from alert earlier where earlier.account_id = recorded.account_id
-             and earlier.at > now() - interval '1 day') < $2::text::integer * ${POSTS_PER_MAIL})
+     and ${EARLIER} < $2::text::integer * ${POSTS_PER_MAIL})
 select count(*)::integer as alerts from recorded`
 /** Sets the statement timeout: the pool's is short, because people wait for pages; searches for alerts may take longer. */
 const PATIENCE = `select set_config('statement_timeout', $1, true)`

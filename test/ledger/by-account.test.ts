@@ -43,6 +43,7 @@ const DIRECTORY_TABLES = [
   'identity',
   'invoice_details',
   'mail_sent',
+  'new_device',
   'operator_action',
   'passkey',
   'passkey_challenge',
