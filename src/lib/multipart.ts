@@ -19,6 +19,9 @@ export interface FormLimits {
   readonly fileBytesMax: number
 }
 
+/** Longest name of a part, in characters. (Busboy has no such limit for multipart forms.) */
+const NAME_LENGTH_MAX = 100
+
 /** Says what is wrong with a form, in words for the client. */
 export class FormError extends Error {
   override readonly name = 'FormError'
@@ -42,7 +45,6 @@ export function readForm(body: Buffer, contentType: string, limits: FormLimits):
           parts: limits.partsMax,
           fieldSize: limits.fieldBytesMax,
           fileSize: limits.fileBytesMax,
-          fieldNameSize: 100,
           headerPairs: 20,
         },
       })
@@ -50,11 +52,18 @@ export function readForm(body: Buffer, contentType: string, limits: FormLimits):
       refuse('the form has no boundary; let your HTTP library write its content-type')
       return
     }
+    // Busboy passes undefined for a part without a name.
+    const checkName = (name: string | undefined) => {
+      if (!name) refuse('a part has no name')
+      else if (name.length > NAME_LENGTH_MAX) refuse(`a part has a name of more than ${NAME_LENGTH_MAX} characters`)
+    }
     parser.on('field', (name, value, _nameTruncated, valueTruncated) => {
+      checkName(name)
       if (valueTruncated) refuse(`the field ${name} is longer than ${limits.fieldBytesMax} bytes`)
       fields.push([name, value])
     })
     parser.on('file', (field, stream) => {
+      checkName(field)
       const chunks: Buffer[] = []
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('limit', () => refuse(`the file ${field} is larger than ${limits.fileBytesMax} bytes`))

@@ -175,7 +175,7 @@ test.each(CONVERTED)('%s, converted to %s: %s does not go upstream', async (endp
   expect(upstream).not.toHaveProperty(field)
 })
 
-/** Field names that some providers read regardless of case. */
+/** Field names that some providers read regardless of case or brackets. */
 const OTHER_CASES: readonly [endpoint: Endpoint, body: object, name: string][] = [
   ['chat', { Service_Tier: 'priority' }, 'service_tier'],
   ['chat', { N: 5 }, 'n'],
@@ -184,10 +184,12 @@ const OTHER_CASES: readonly [endpoint: Endpoint, body: object, name: string][] =
   ['chat', { 'tool\u017f': [{ type: 'web_search' }] }, 'tools'],
   ['chat', { tools: [{ Type: 'builtin_function', function: { name: '$web_search' } }] }, 'type'],
   ['chat', { tools: [{ type: 'builtin_function', function: { Name: '$web_search' } }] }, 'name'],
+  ['edits', { 'quality[]': 'high' }, 'quality'],
+  ['edits', { 'N[0]': '10' }, 'n'],
 ]
 
 test.each(OTHER_CASES)('%s: %j must be written as %s', async (endpoint, body, name) => {
-  const { response, upstream } = await send(endpoint, 'kimi-k2.6', body)
+  const { response, upstream } = await send(endpoint, endpoint === 'edits' ? 'req/gpt-image-2' : 'kimi-k2.6', body)
   expect(await messageOf(response)).toMatch(new RegExp(`: this field must be spelled ${name}$`))
   expect(upstream).toBeNull()
 })

@@ -478,6 +478,18 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
     /model: Field required/,
   ],
   [
+    'a form with a field that could pass for one that costs more',
+    () =>
+      editForm([
+        ['model', MODEL],
+        ['prompt', 'x'],
+        ['quality[]', 'high'],
+        ['image', new Blob([new Uint8Array(PNG)])],
+      ]),
+    400,
+    /quality\[\]: this field must be spelled quality/,
+  ],
+  [
     'a form with too many parts',
     () => editForm(Array.from({ length: 80 }, (_, at) => [`f${at}`, 'x'] as const)),
     400,

@@ -49,6 +49,20 @@ test('refuses a form that exceeds a limit, and says which one', async () => {
   await expect(read({})).resolves.toMatchObject({ fields: [['text', 'x'.repeat(50)]] })
 })
 
+test.each([
+  ['a field without a name', 'form-data', /a part has no name/],
+  ['a file without a name', 'form-data; filename="a.png"', /a part has no name/],
+  ['a field with an empty name', 'form-data; name=""', /a part has no name/],
+  [
+    'a field with an endless name',
+    `form-data; name="${'n'.repeat(101)}"`,
+    /a part has a name of more than 100 characters/,
+  ],
+])('refuses %s', async (_, disposition, reason) => {
+  const body = Buffer.from(`--B\r\nContent-Disposition: ${disposition}\r\n\r\nx\r\n--B--\r\n`)
+  await expect(readForm(body, 'multipart/form-data; boundary=B', LIMITS)).rejects.toThrow(reason)
+})
+
 test('recognises a form by its content type', () => {
   expect(
     ['multipart/form-data; boundary=x', 'Multipart/Form-Data', ' multipart/form-data ;boundary=y'].map(isMultipart),

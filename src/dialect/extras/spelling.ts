@@ -1,6 +1,6 @@
 /**
- * Refuses field names in the wrong case. Some providers ignore case (Go's JSON package reads `Tools` as `tools`), so a client
- * could otherwise hide a field from the gateway's checks, which are case-sensitive.
+ * Refuses field names in the wrong case or with brackets. Some providers ignore case (Go's JSON package reads `Tools` as `tools`),
+ * and some readers of forms take `quality[]` for `quality`, so a client could otherwise hide a field from the gateway's checks.
  */
 
 import { refuse } from '../../conversation/refuse.ts'
@@ -28,7 +28,7 @@ export function spellings(names: readonly string[]): Spellings {
   return new Map([...FIELDS, ...names].map(name => [fold(name), name]))
 }
 
-/** Throws GatewayError `invalid_request` for a key that differs from a known name only by case. */
+/** Throws GatewayError `invalid_request` for a key that differs from a known name only by case or brackets. */
 export function refuseOtherCases(body: JsonObject, known: Spellings): void {
   for (const key of Object.keys(body)) check(key, known)
 }
@@ -42,7 +42,7 @@ export function refuseOtherCasesIn(tool: JsonValue): void {
 
 function check(key: string, known: Spellings): void {
   if (/^[a-z0-9_]*$/.test(key)) return
-  const name = known.get(fold(key))
+  const name = known.get(fold(key.replace(/\[.*$/s, '')))
   if (name !== undefined) refuse(key, `this field must be spelled ${name}`)
 }
 
