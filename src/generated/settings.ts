@@ -85,6 +85,8 @@ export const SETTINGS: TableSettings = {
     'mistral-large-2512': 'svc/mistral-large-3',
     'mistral-large-latest': 'svc/mistral-large-3',
     'grok-build-0.1': 'req/grok-build-0.1',
+    'gpt-image-2': 'req/gpt-image-2',
+    'gpt-4o-mini-tts': 'req/gpt-4o-mini-tts',
     'gpt-5.1-codex-max': 'gpt-6-sol',
     'gpt-5.1-codex-mini': 'gpt-6.1-terra',
     'gpt-5.2-codex': 'gpt-6-sol',
@@ -240,5 +242,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: 'a82a5069d0d2e38544c502c1da7707ba147579db00a807bf9eccc31ba39df6a7',
+  digest: '65d12da4d9d378d1afb2e45b54c147fb8298aa629025269e76daf2ad9e69cfae',
 }

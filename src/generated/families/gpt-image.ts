@@ -56,6 +56,7 @@ export const GPT_IMAGE: readonly TableEntry[] = [
     channel: 'standard',
     endpoints: ['images_generations', 'images_edits'],
     price: { vnd: 650, per: 'image' },
+    aliases: ['gpt-image-2'],
     upstreams: [{ ...gptImage2OnOpenai, model: 'gpt-image-2' }],
   },
 ]

@@ -45,6 +45,7 @@ export const GPT_TTS: readonly TableEntry[] = [
     channel: 'standard',
     endpoints: ['audio_speech'],
     price: { vnd: 1350, per: 'request' },
+    aliases: ['gpt-4o-mini-tts'],
     deprecated: { sinceOn: '2026-11-21', retiresOn: '2027-01-06', successor: null },
     upstreams: [{ ...gpt4oMiniTtsOnOpenaiPerCall, model: 'gpt-4o-mini-tts' }],
   },
