@@ -8,10 +8,12 @@ import { recordAlerts } from './record.ts'
 import type { AlertServices } from './types.ts'
 import { sweepWebhookSecrets } from './webhook-secrets.ts'
 
+/** A previous search in the future was before Postgres' clock was set back. */
 const SCAN = `select now()::text as now,
-    (greatest(scanned_at, now() - make_interval(secs => $2::text::integer)) - make_interval(secs => $1::text::integer))::text as since
+    (least(now(), greatest(scanned_at, now() - make_interval(secs => $2::text::integer)))
+      - make_interval(secs => $1::text::integer))::text as since
   from alert_scan`
-const SCANNED = 'update alert_scan set scanned_at = greatest(scanned_at, $1::text::timestamptz)'
+const SCANNED = 'update alert_scan set scanned_at = $1::text::timestamptz'
 /** A search looks back at most a day: after a longer outage, nobody wants to hear about every top-up. */
 const CATCH_UP_SECONDS = 86_400
 

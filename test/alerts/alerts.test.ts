@@ -202,6 +202,15 @@ test('a credited transfer is reported to its owner, and one without an owner to 
   expect(mail?.text).toContain(`https://gateway.test/topup/${orderCode}/receipt`)
 })
 
+test('events are reported although the clock of the database was set back by a year', async () => {
+  const customer = await newCustomer(sql)
+  await sql`update alert_scan set scanned_at = now() + interval '1 year'`
+  const { orderCode } = await newOrder(payments, 50_000, customer.accountId)
+  await receive(payments, transfer({ amountVnd: 50_000n, memo: `MBVCB ${orderCode}` }))
+  expect(await newSubjects(customer)).toEqual(['SVC received 50.000\u00a0₫'])
+  expect(await sql`select scanned_at <= now() as is_past from alert_scan`).toEqual([{ is_past: true }])
+})
+
 test('a sign-in on a new device is reported, a registration and a known device are not', async () => {
   const email = 'traveller@example.com'
   const opened = await newcomer(people, email)
