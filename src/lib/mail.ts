@@ -27,6 +27,11 @@ export interface SmtpOptions {
   readonly from: string
   /** Timeout for connecting and for each reply of the mail server, in ms. */
   readonly timeoutMs?: number
+  /**
+   * Longest time for a message in all, in ms: waiting for a connection, and a server that trickles its replies, which no other
+   * timeout notices.
+   */
+  readonly sendMs?: number
   readonly connectionsMax?: number
 }
 
@@ -58,7 +63,11 @@ function whenFirstUsed<Open extends { close(): void }>(
   }
 }
 
-export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax = 4 }: SmtpOptions): Mailer {
+/** Must be less than `claimSeconds` of the alerts, or another process would send a slow email as well. */
+export const MAIL_SEND_MS = 60_000
+
+export function createSmtpMailer(options: SmtpOptions): Mailer {
+  const { url, from, timeoutMs = 10_000, sendMs = MAIL_SEND_MS, connectionsMax = 4 } = options
   const server = new URL(url)
   const settings = {
     host: server.hostname.replace(/^\[|\]$/g, ''),
@@ -79,7 +88,7 @@ export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax
   return {
     async send(message) {
       const smtp = await transport.open()
-      await smtp.sendMail({ ...partsOf(message), from })
+      await smtp.sendMail({ ...partsOf(message), from, signal: AbortSignal.timeout(sendMs) })
     },
     close: () => transport.close(),
   }

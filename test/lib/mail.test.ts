@@ -96,3 +96,25 @@ test('the server gets the email, and its refusal is an error', async () => {
   await expect(refused.send(MESSAGE)).rejects.toThrow('554')
   refused.close()
 })
+
+test('a server that trickles its answer does not hold an email, or those behind it, for longer than the time of one', async () => {
+  const server = createServer(socket => {
+    socket.write('220 mail.test\r\n')
+    socket.on('data', chunk => {
+      const text = chunk.toString()
+      if (!text.endsWith('\r\n.\r\n'))
+        return void socket.write(text.startsWith('DATA') ? '354 go on\r\n' : '250 ok\r\n')
+      const trickle = setInterval(() => socket.write('250-wait\r\n'), 50)
+      socket.on('close', () => clearInterval(trickle))
+    })
+    socket.on('error', () => {})
+  })
+  servers.push(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `smtp://127.0.0.1:${port}`
+  const mailer = createSmtpMailer({ url, from: 'no-reply@gateway.test', sendMs: 500, connectionsMax: 1 })
+  const sent = await Promise.allSettled([mailer.send(MESSAGE), mailer.send(MESSAGE)])
+  expect(sent.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  mailer.close()
+})
