@@ -3,7 +3,9 @@
  * again if that process dies.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Language } from '../accounts/types.ts'
+import { classifyFault } from '../lib/database.ts'
 import { type AlertData, type AlertKind, isAlertKind } from './kinds.ts'
 import { alertMail } from './mail.ts'
 import { recordAlerts, SQL_RECORD, TEST_KIND } from './record.ts'
@@ -28,6 +30,7 @@ const CLAIM_MAILS = `
 with due as (
   select delivery_id from alert_delivery where state = 0 and next_at <= now() and webhook_id is null
    order by next_at limit $1::text::integer for update skip locked),${CLAIMED}`
+const FINISH_PAUSE_MS = 250
 /** The oldest deliveries that take turns. */
 const WEIGHED_MAX = 20_000
 /**
@@ -121,7 +124,7 @@ async function deliver(services: AlertServices, claimed: Claimed): Promise<Deliv
   const { outcome, status, fault } = result
   const state =
     outcome === 'delivered' || outcome === 'called_off' ? outcome : pauseSeconds === null ? 'given_up' : 'waiting'
-  await services.sql.unsafe(FINISH, [
+  await finish(services, [
     claimed.delivery_id,
     String(STATES[state]),
     status === null ? null : String(status),
@@ -132,6 +135,23 @@ async function deliver(services: AlertServices, claimed: Claimed): Promise<Deliv
   if (claimed.webhook_id !== null && claimed.kind !== TEST_KIND)
     await judgeWebhook(services, claimed, { state, outcome })
   return result
+}
+
+/**
+ * Stores how an attempt ended. While Postgres is away, tries again and again: if its claim expired without that, a delivery that
+ * has succeeded would be sent once more.
+ */
+async function finish({ sql, limits, stopping }: AlertServices, row: readonly (string | null)[]): Promise<void> {
+  const untilMs = performance.now() + limits.finishMs
+  for (;;) {
+    try {
+      await sql.unsafe(FINISH, [...row])
+      return
+    } catch (cause) {
+      if (classifyFault(cause) !== 'retry' || stopping.aborted || performance.now() >= untilMs) throw cause
+    }
+    await sleep(FINISH_PAUSE_MS, undefined, { signal: stopping }).catch(() => {})
+  }
 }
 
 /** Seconds until the next attempt; null if there is none. */

@@ -27,6 +27,8 @@ export interface AlertLimits {
   readonly runMax: number
   /** How long a delivery belongs to the process that claimed it. Must exceed the time that any delivery takes. */
   readonly claimSeconds: number
+  /** How long to try to store how a delivery ended, in ms, while Postgres is away. */
+  readonly finishMs: number
   /** Pauses before each retry of an email. */
   readonly mailPausesSeconds: readonly number[]
   /** Pauses before each retry of a webhook delivery; after the last retry, the webhook may be switched off. */
@@ -58,6 +60,7 @@ export const ALERT_LIMITS: AlertLimits = {
   postsPerAccountMax: 2,
   runMax: 500,
   claimSeconds: 2 * MINUTE,
+  finishMs: 10 * MINUTE * 1_000,
   mailPausesSeconds: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR],
   webhookPausesSeconds: [5, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map(hours => hours * HOUR)],
   webhookPauseSecondsMax: 24 * HOUR,

@@ -24,6 +24,8 @@ export interface AlertServices {
   readonly counts: DeliveryCounts
   /** The time in ms since 1970. */
   readonly nowMs: () => number
+  /** Aborted when the process stops. */
+  readonly stopping: AbortSignal
   /** Reports a delivery that failed on our side; the message contains no address. */
   readonly report: (message: string, cause: unknown) => void
 }

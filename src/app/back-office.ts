@@ -122,6 +122,7 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
     },
     onMailFailed: cause => log.error({ cause }, 'could not send an email'),
   })
+  const stopping = new AbortController()
   const { webhookTimeoutMs } = config.limits
   const webhookClient = createWebhookClient({
     timeoutMs: webhookTimeoutMs,
@@ -137,6 +138,7 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
     publicUrl: config.publicUrl,
     serviceName,
     nowMs: Date.now,
+    stopping: stopping.signal,
     report: (message, cause) => log.error({ cause }, message),
   })
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
@@ -160,7 +162,6 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
       restsUntilMs = endedMs + Math.min(REST_MS_MAX, REST_TIMES * (endedMs - startedMs))
     })
   }
-  const stopping = new AbortController()
   const timers = [
     inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
     inTurn('counted keys', KEY_TOTALS_MS, () => updateKeyTotals(sql, stopping.signal)),

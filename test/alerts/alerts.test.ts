@@ -10,13 +10,16 @@ import { createKey, revokeKey } from '../../src/accounts/keys.ts'
 import { playgroundKey } from '../../src/accounts/playground-key.ts'
 import { endSession, openSession } from '../../src/accounts/sessions.ts'
 import { retiringModels } from '../../src/alerts/find-slow.ts'
+import { ALERT_LIMITS } from '../../src/alerts/limits.ts'
 import { ALERT_MAILS } from '../../src/alerts/mail-texts.ts'
 import { findAlerts, findSlowAlerts, sweepAlerts } from '../../src/alerts/run.ts'
 import { readAlertSettings, switchMailOff, writeAlertSettings } from '../../src/alerts/settings.ts'
 import { readUnsubscribeToken } from '../../src/alerts/unsubscribe.ts'
+import { LIMITS } from '../../src/app/limits.ts'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { sumDays } from '../../src/ledger/day-totals.ts'
+import { MAIL_SEND_MS } from '../../src/lib/mail.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { newcomer, testPeople, visitor } from '../accounts/people.ts'
 import { newOrder, receive, testPayments, transfer, warmUp } from '../payments/world.ts'
@@ -354,6 +357,30 @@ test('an email that the server refuses is retried at growing intervals, and give
   alerts.refuseMails = false
   await deliverAlerts(alerts)
   expect(alerts.mailsTo(customer.email)).toEqual([])
+})
+
+test('an email that was sent while Postgres went away is not sent again once it is back', async () => {
+  const customer = await newCustomer(sql)
+  await createKey(sql, keySecrets, { accountId: customer.accountId })
+  await findAlerts(alerts)
+  let failures = 3
+  const unsafe: typeof sql.unsafe = (statement, ...rest) => {
+    if (statement.startsWith('update alert_delivery set state') && failures-- > 0)
+      return Promise.reject(Object.assign(new Error('closed'), { code: 'CONNECTION_CLOSED' })) as never
+    return sql.unsafe(statement, ...rest)
+  }
+  await deliverAlerts({ ...alerts, sql: Object.assign(Object.create(sql), { unsafe }) })
+  expect(alerts.mailsTo(customer.email)).toHaveLength(1)
+  await sql`update alert_delivery set next_at = now() where account_id = ${customer.accountId}`
+  await deliverAlerts(alerts)
+  expect(alerts.mailsTo(customer.email)).toEqual([])
+})
+
+test('an email or a post ends before its claim does, so that no other process sends it as well', () => {
+  const { claimSeconds } = ALERT_LIMITS
+  const { max } = LIMITS.webhookTimeoutMs
+  expect(MAIL_SEND_MS).toBeLessThan(claimSeconds * 1_000)
+  expect(max).toBeLessThan(claimSeconds * 1_000)
 })
 
 test('one account gets a limited number of emails a day, and alerts are deleted with their deliveries', async () => {

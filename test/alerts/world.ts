@@ -49,6 +49,7 @@ export function testAlerts(
     publicUrl: 'https://gateway.test',
     serviceName: 'SVC',
     nowMs: Date.now,
+    stopping: new AbortController().signal,
     report: () => {},
     ...change,
   })
