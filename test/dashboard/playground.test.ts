@@ -173,6 +173,14 @@ describe('what a call returns', () => {
     expect(spent).toMatch(/^\d+,\d+\u00a0₫$/)
   })
 
+  test('a refusal is shown in the words of the model, in each format', () => {
+    const words = { text: 'I cannot help with that.' }
+    const chat = { choices: [{ delta: { refusal: words.text } }] }
+    expect(READERS.chat_completions(chat)).toMatchObject(words)
+    expect(READERS.messages({ type: 'content_block_delta', delta: words })).toMatchObject(words)
+    expect(READERS.responses({ type: 'response.refusal.delta', delta: words.text })).toMatchObject(words)
+  })
+
   test('usage names the playground’s key, which the list of keys does not show', async () => {
     const { html } = await owner.get('/usage?by=key')
     expect(readable(html)).toContain(' playground ')

@@ -48,15 +48,17 @@ export function createColumn(root, { models, texts }, onSpent) {
     return createMeter(place, models[model], sent, texts)
   }
 
-  /** True if an answer or a part of one has come. */
+  /** True if an answer or a part of one has come, or the person has started over meanwhile. */
   async function send(turn, settings) {
     const { endpoint, body } = request(turn, settings)
+    const conversation = turns
     running = new AbortController()
     const { signal } = running
     showTurn(turn)
     const answer = article('answer', model)
     const meter = meterFor(answer, turn, settings)
     const reply = { requestId: null, text: '', isCut: false }
+    let hasAnswer = false
     answer.setAttribute('aria-busy', 'true')
     status.textContent = texts.writing
     try {
@@ -72,17 +74,16 @@ export function createColumn(root, { models, texts }, onSpent) {
       else if (endpoint.startsWith('images')) await showPictures(response, turn, { answer, meter })
       else await showStream(response, READERS[endpoint], { answer, meter, reply })
       status.textContent = reply.isCut ? texts.cut : texts.done
-      return true
+      hasAnswer = !(endpoint in READERS)
     } catch (fault) {
       status.textContent = !signal.aborted ? '' : endpoint in READERS ? texts.stopped : stoppedWords(body)
       if (!signal.aborted) answer.append(faultNotice(fault instanceof Fault ? fault.message : texts.errorNetwork))
-      return signal.aborted || reply.text !== ''
-    } finally {
-      if (reply.text !== '') turns.push(turn, { role: 'assistant', text: reply.text, pictures: [] })
-      answer.removeAttribute('aria-busy')
-      running = null
-      meter.settle(reply.requestId, onSpent)
     }
+    if (reply.text !== '') conversation.push(turn, { role: 'assistant', text: reply.text, pictures: [] })
+    answer.removeAttribute('aria-busy')
+    running = null
+    meter.settle(reply.requestId, onSpent)
+    return hasAnswer || reply.text !== '' || conversation !== turns
   }
 
   /** A call that is not streamed still completes and is billed. */

@@ -25,7 +25,10 @@ export async function faultOf(response, texts) {
   return new Fault(faultWords({ status: response.status, code, error: message }, texts))
 }
 
-/** A notice with these words, in which `[words](/path)` becomes a link to one of our pages. */
+/**
+ * A notice with these words, in which `[words](/path)` becomes a link to one of our pages. The link opens a tab of its own,
+ * because the conversation is gone when this page is left.
+ */
 export function faultNotice(words) {
   const element = document.createElement('p')
   element.className = 'notice bad'
@@ -37,6 +40,7 @@ export function faultNotice(words) {
     else {
       const link = line.appendChild(document.createElement('a'))
       link.href = path
+      link.target = '_blank'
       link.textContent = label
     }
   }

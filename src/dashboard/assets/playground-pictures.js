@@ -51,10 +51,14 @@ export function createPictures(list, texts, refuse, changed) {
     },
     async add(files) {
       refuse('')
-      for (const file of files) {
+      // The browser empties its list once the field is cleared, and pictures may come and go while one is being read.
+      for (const file of [...files]) {
         if (!TYPES.includes(file.type)) refuse(texts.notPicture)
         else if (file.size > BYTES_MAX || urls.length >= PICTURES_MAX) refuse(texts.tooLarge)
-        else urls = [...urls, await dataUrlOf(file)]
+        else {
+          const url = await dataUrlOf(file)
+          urls = [...urls, url]
+        }
       }
       show()
     },

@@ -31,9 +31,9 @@ export const READERS = {
   chat_completions(event) {
     if (event.error) return { error: event.error.message, code: event.error.code }
     const [choice] = event.choices ?? []
-    const { content, reasoning_content } = choice?.delta ?? {}
+    const { content, refusal, reasoning_content } = choice?.delta ?? {}
     return {
-      text: content ?? '',
+      text: (content ?? '') + (refusal ?? ''),
       reasoning: reasoning_content ?? '',
       ...(event.usage && { input: event.usage.prompt_tokens, output: event.usage.completion_tokens }),
       ...(choice?.finish_reason && { ended: true, cut: choice.finish_reason === 'length' }),

@@ -14,7 +14,7 @@ const [columnsPlace, sendButton, stopButton, code] = ['columns', 'send', 'stop',
 const parameterFields = [...form.querySelectorAll('[data-parameter]')]
 
 const columns = [addColumn()]
-const pictures = createPictures(find('pictures'), texts, words => showFault(files, words), showCode)
+const pictures = createPictures(find('pictures'), texts, words => showFault(files, words), showFields)
 
 function addColumn() {
   const root = document.getElementById('playground-column').content.firstElementChild.cloneNode(true)
@@ -43,12 +43,18 @@ function showFields() {
     field.hidden = foreign.includes(parameter) || !chosen.some(({ parameters }) => parameters.includes(parameter))
   }
   for (const field of form.querySelectorAll('[data-only]')) field.hidden = field.dataset.only !== kind
-  form.elements.reasoning_effort.replaceChildren(
-    form.elements.reasoning_effort.options[0],
-    ...[...new Set(chosen.flatMap(({ efforts }) => efforts))].map(level => new Option(level, level)),
-  )
-  find('picture-field').hidden = !chosen.some(({ sees }) => sees)
+  offerEfforts(new Set(chosen.flatMap(({ efforts }) => efforts)))
+  // A model that cannot see needs the field, too, to say so of pictures that were added for another.
+  find('picture-field').hidden = pictures.urls.length === 0 && !chosen.some(({ sees }) => sees)
   showCode()
+}
+
+/** Keeps the chosen effort if it is among the new ones. */
+function offerEfforts(levels) {
+  const field = form.elements.reasoning_effort
+  const { value } = field
+  field.replaceChildren(field.options[0], ...[...levels].map(level => new Option(level, level)))
+  field.value = levels.has(value) ? value : ''
 }
 
 /** Offers as the second model only those with the same kind of output as the first. */
@@ -79,8 +85,10 @@ function choose() {
   showFields()
 }
 
-/** A number as people write it, `0,7` or `0.7`; NaN for anything else. */
-function numberIn(text) {
+/** A number as people write it, `0,7` or `0.7`, and in a field for whole numbers `4096` or `4.096`; NaN for anything else. */
+function numberIn({ inputMode }, text) {
+  if (inputMode === 'numeric')
+    return /^(\d+|\d{1,3}([., ]\d{3})+)$/.test(text) ? Number(text.replace(/\D/g, '')) : Number.NaN
   return /^\d+([.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : Number.NaN
 }
 
@@ -94,10 +102,10 @@ function readParameters(refuse) {
     if (place.hidden || text === '') continue
     if (field.name === 'stop') parameters.stop = text.split('\n').filter(line => line !== '')
     else if (field.inputMode === '') parameters[field.name] = text
-    else if (Number.isNaN(numberIn(text))) {
+    else if (Number.isNaN(numberIn(field, text))) {
       isGood = false
       refuse(field, texts.notNumber)
-    } else parameters[field.name] = numberIn(text)
+    } else parameters[field.name] = numberIn(field, text)
   }
   return isGood ? parameters : null
 }
@@ -123,13 +131,15 @@ async function submit() {
   pictures.clear()
   setRunning(true)
   const answered = await Promise.all(columns.map(column => column.send(turn, settingsFor(parameters))))
+  // Somebody who is typing elsewhere goes on typing there.
+  const isWaiting = document.activeElement === stopButton
   setRunning(false)
   // If no model answered, put the message back so that nothing is lost.
   if (!answered.includes(true) && prompt.value === '') {
     prompt.value = turn.text
     pictures.restore(turn.pictures)
   }
-  prompt.focus()
+  if (isWaiting) prompt.focus()
 }
 
 function setRunning(isRunning) {
