@@ -76,20 +76,72 @@ function describe(element, attribute, value) {
   }
 }
 
-function rendererInto(root) {
-  const open = [root]
+/**
+ * The characters around tokens that the parser also sees in plain text, such as `snake_case`, `list[0]` and `*args`. It drops
+ * them, so they are put back where they meant nothing.
+ */
+const MARKS = {
+  [markdown.ITALIC_AST]: ['*', '*'],
+  [markdown.ITALIC_UND]: ['_', '_'],
+  [markdown.STRONG_AST]: ['**', '**'],
+  [markdown.STRONG_UND]: ['__', '__'],
+  [markdown.STRIKE]: ['~~', '~~'],
+  [markdown.LINK]: ['[', ']'],
+  [markdown.IMAGE]: ['![', ']'],
+}
+const WORD_END = /[\p{L}\p{N}]$/u
+const WORD_START = /^[\p{L}\p{N}]/u
+
+/** @param {() => string} pending what the parser has read but not yet understood: at the end of a token, its closing mark */
+function rendererInto(root, pending) {
+  const open = [{ element: root, token: null, isInWord: false }]
+  /** An element whose closing `_` has just been read; it means nothing if a word goes on behind it. */
+  let ended = null
+
+  function unwrap({ element, token }, closing) {
+    element.replaceWith(MARKS[token][0], ...element.childNodes, closing)
+  }
+
   return {
     data: null,
-    add_token: (_data, token) => open.push(open.at(-1).appendChild(elementFor(token, open.at(-1)))),
-    end_token: () => open.length > 1 && open.pop(),
-    add_text: (_data, text) => open.at(-1).append(text),
-    set_attr: (_data, attribute, value) => describe(open.at(-1), attribute, value),
+    add_token(_data, token) {
+      const parent = open.at(-1).element
+      const [mark = ''] = MARKS[token] ?? []
+      const isInWord = mark.startsWith('_') && WORD_END.test(parent.lastChild?.textContent ?? '')
+      if (isInWord) parent.append(mark)
+      const element = parent.appendChild(isInWord ? document.createElement('span') : elementFor(token, parent))
+      open.push({ element, token, isInWord })
+      ended = null
+    },
+    end_token() {
+      if (open.length === 1) return
+      const last = open.pop()
+      const [, closing = ''] = MARKS[last.token] ?? []
+      ended = null
+      if (closing === '') return
+      const isClosed = pending().startsWith(closing[0])
+      const hasNoAddress = closing === ']' && pending() === ']'
+      if (last.isInWord) last.element.append(isClosed ? closing : '')
+      else if (!isClosed || hasNoAddress) unwrap(last, isClosed ? closing : '')
+      else if (closing.startsWith('_')) ended = last
+    },
+    add_text(_data, text) {
+      if (ended !== null && WORD_START.test(text)) unwrap(ended, MARKS[ended.token][1])
+      ended = null
+      open.at(-1).element.append(text)
+    },
+    set_attr: (_data, attribute, value) => describe(open.at(-1).element, attribute, value),
+    /** At the end of the text, which ends no tokens. */
+    end() {
+      for (const last of open.splice(1)) if (last.token in MARKS && !last.isInWord) unwrap(last, '')
+    },
   }
 }
 
 /** Writes Markdown into `root`. After the parser has failed, text is shown as it came. */
 export function markdownInto(root) {
-  const parser = markdown.parser(rendererInto(root))
+  const renderer = rendererInto(root, () => parser.pending)
+  const parser = markdown.parser(renderer)
   let isBroken = false
   const attempt = (work, text) => {
     try {
@@ -101,6 +153,10 @@ export function markdownInto(root) {
   }
   return {
     write: text => attempt(() => markdown.parser_write(parser, text), text),
-    end: () => attempt(() => markdown.parser_end(parser), ''),
+    end: () =>
+      attempt(() => {
+        markdown.parser_end(parser)
+        renderer.end()
+      }, ''),
   }
 }
