@@ -1,6 +1,6 @@
 /** Enters a transfer that an operator has seen on the bank statement but no provider has reported. */
 
-import { spellReference } from './providers/read.ts'
+import { spellAccount, spellReference } from './providers/read.ts'
 import { type Received, receiveTransactions } from './receive.ts'
 import type { Actor, PaymentServices } from './types.ts'
 
@@ -28,7 +28,7 @@ const AMOUNT_VND_MAX = 1_000_000_000_000
  */
 export async function enterTransfer(services: PaymentServices, given: EnteredTransfer): Promise<Received> {
   const bankReference = spellReference(given.bankReference)
-  const accountNumber = (given.accountNumber ?? services.bank?.accountNumber ?? '').replace(/[^A-Za-z0-9]/g, '')
+  const accountNumber = spellAccount(given.accountNumber ?? services.bank?.accountNumber ?? '')
   if (bankReference === '' || bankReference.length > 200)
     throw new RangeError("the bank's reference is missing or too long")
   if (accountNumber === '') throw new RangeError('the receiving account is unknown: name it, or set BANK_ACCOUNT')

@@ -3,6 +3,7 @@
 import type { TransactionSql } from '../lib/database.ts'
 import { bookTransaction, isClosed } from './book.ts'
 import { findOrderCodes } from './memo.ts'
+import { spellAccount } from './providers/read.ts'
 import { lockTransaction, REASON_CODES } from './transactions.ts'
 import {
   type PaymentServices,
@@ -70,10 +71,7 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
   if (BigInt(key.amountVnd) > services.limits.creditVndMax) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'amount_over_limit' })
   }
-  if (
-    services.bank !== null &&
-    normalisedAccount(key.accountNumber) !== normalisedAccount(services.bank.accountNumber)
-  ) {
+  if (services.bank !== null && spellAccount(key.accountNumber) !== spellAccount(services.bank.accountNumber)) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'other_account' })
   }
   if (isInDoubt || (await isRepeated(services, transaction, key))) {
@@ -141,11 +139,6 @@ function identityOf({ provider, accountNumber, bankReference, amountVnd, directi
 
 function timeOf({ bookedAt, receivedAt }: StoredTransaction): string {
   return (bookedAt ?? receivedAt).toISOString()
-}
-
-/** Normalises an account number, because banks and people vary its spaces, dots and letter case. */
-function normalisedAccount(accountNumber: string): string {
-  return accountNumber.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
 }
 
 async function decide<Decided extends Verdict>(

@@ -26,7 +26,7 @@ export async function receiveTransactions(
   transactions: readonly BankTransaction[],
 ): Promise<readonly Received[]> {
   const stored: StoreAnswer[] = []
-  for (const given of transactions) stored.push(await storeTransaction(services.sql, source, given))
+  for (const given of transactions) stored.push(await storeTransaction(services, source, given))
   const received: Received[] = []
   for (const answer of stored) received.push(await judgeStored(services, source, answer))
   return received

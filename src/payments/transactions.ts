@@ -1,8 +1,10 @@
 /** Stores, reads and lists bank transactions. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
+import { spellAccount } from './providers/read.ts'
 import {
   type BankTransaction,
+  type PaymentServices,
   type StoredTransaction,
   TRANSACTION_STATES,
   type TransactionState,
@@ -40,7 +42,7 @@ const INSERT = `insert into bank_txn
     (provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, booked_at, via, notification_id, payer)
   values ($1, $2, $3, $4, $5::text::bigint, $6::text::smallint, $7, $8::text::timestamptz, $9::text::smallint, $10::text::bigint, $11)
   on conflict (provider, provider_ref) do nothing returning bank_txn_id`
-const TWIN = `select bank_txn_id, state, account_no = $3 and amount_vnd = $4::text::bigint and direction = $5::text::smallint as same
+const TWIN = `select bank_txn_id, state, upper(account_no) = any (string_to_array(upper($3), ',')) and amount_vnd = $4::text::bigint and direction = $5::text::smallint as same
   from bank_txn where provider = $1 and provider_ref = $2`
 const READ = `select ${TRANSACTION_COLUMNS} from bank_txn where bank_txn_id = $1::text::bigint`
 const LOCKED = `${READ} for update`
@@ -61,14 +63,19 @@ export type StoreAnswer =
  * Stores a transaction, which is committed once the promise resolves. Whether to credit it or leave it unmatched is decided
  * later, by `judge.ts`.
  */
-export async function storeTransaction(sql: Sql, source: Source, given: BankTransaction): Promise<StoreAnswer> {
+export async function storeTransaction(
+  { sql, bank }: Pick<PaymentServices, 'sql' | 'bank'>,
+  source: Source,
+  given: BankTransaction,
+): Promise<StoreAnswer> {
   const { provider, via, notificationId } = source
+  const accountNumber = shownAccount(bank, given)
   const [amount, direction] = [String(given.amountVnd), String(given.direction === 'in' ? 1 : -1)]
   const inserted = await sql.unsafe(INSERT, [
     provider,
     given.providerReference,
     given.bankReference,
-    given.accountNumber,
+    accountNumber,
     amount,
     direction,
     given.memo,
@@ -78,11 +85,21 @@ export async function storeTransaction(sql: Sql, source: Source, given: BankTran
     given.payer?.slice(0, PAYER_CHARACTERS_MAX) || null,
   ])
   if (inserted[0] !== undefined) return { outcome: 'stored', bankTxnId: Number(inserted[0].bank_txn_id) }
-  const twin = (await sql.unsafe(TWIN, [provider, given.providerReference, given.accountNumber, amount, direction]))[0]!
+  const accounts = [given.accountNumber, accountNumber].join(',')
+  const twin = (await sql.unsafe(TWIN, [provider, given.providerReference, accounts, amount, direction]))[0]!
   const bankTxnId = Number(twin.bank_txn_id)
   return twin.same
     ? { outcome: 'duplicate', bankTxnId, undecided: twin.state === TRANSACTION_STATES.received }
     : { outcome: 'conflict', bankTxnId }
+}
+
+/**
+ * The account under which a transaction is stored: the one that customers are shown if it is a virtual number and the transfer went
+ * to it, so that other reports of the transfer and an operator's entry are paired with it; otherwise the one in the report.
+ */
+function shownAccount(bank: PaymentServices['bank'], { accountNumber, virtualAccountNumber }: BankTransaction): string {
+  const shown = bank === null ? null : spellAccount(bank.accountNumber)
+  return virtualAccountNumber != null && spellAccount(virtualAccountNumber) === shown ? shown : accountNumber
 }
 
 /** Null if there is no such transaction. */

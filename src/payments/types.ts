@@ -22,6 +22,11 @@ export interface BankTransaction {
   /** The bank's own number; null if unknown. Several providers may report a transfer, and this number pairs their reports. */
   readonly bankReference: string | null
   readonly accountNumber: string
+  /**
+   * The number to which the payer transferred, if it is not the account's own: banks give an account virtual numbers, and some let
+   * services see only transfers to those. Null or absent when not given.
+   */
+  readonly virtualAccountNumber?: string | null
   /** Whole dong, above 0. */
   readonly amountVnd: bigint
   readonly direction: 'in' | 'out'

@@ -71,11 +71,19 @@ describe('SePay', () => {
         providerReference: '92704',
         bankReference: 'MBVCB.3278907687',
         accountNumber: '0123499999',
+        virtualAccountNumber: null,
         amountVnd: 2_277_000n,
         direction: 'in',
         memo: 'chuyen tien mua iphone',
         bookedAt: new Date('2026-11-21T02:59:58Z'),
       },
+    ])
+  })
+
+  test('reads the virtual number to which money was transferred', () => {
+    const virtual = bytes({ ...body, subAccount: '96247 va 01' })
+    expect(sepay.verify(virtual, sign(virtual))).toMatchObject([
+      { accountNumber: '0123499999', virtualAccountNumber: '96247VA01' },
     ])
   })
 
@@ -165,6 +173,7 @@ describe('payOS', () => {
         providerReference: '124c33293c43417ab7879e14c8d9eb18/TF230204212323',
         bankReference: 'TF230204212323',
         accountNumber: '12345678',
+        virtualAccountNumber: null,
         amountVnd: 3_000n,
         direction: 'in',
         memo: 'VQRIO123',
@@ -225,6 +234,7 @@ describe('Casso', () => {
         providerReference: '0',
         bankReference: 'MA_GIAO_DICH_THU_NGHIEM',
         accountNumber: '88888888',
+        virtualAccountNumber: null,
         amountVnd: 599_000n,
         direction: 'in',
         memo: 'giao dich thu nghiem',
@@ -277,11 +287,19 @@ describe('Casso', () => {
         amount: 50_000,
         when: '2026-11-21 09:00:00',
         bank_sub_acc_id: '123 456',
+        virtualAccountNumber: '789 va',
       },
       { id: 12, tid: 'ft 2', description: 'rut', amount: -20_000, when: '', bank_sub_acc_id: '123 456' },
     ]
     expect(older.verify(bytes({ error: 0, data: list }), { 'secure-token': 'older token' })).toMatchObject([
-      { providerReference: '11', bankReference: 'FT1', accountNumber: '123456', amountVnd: 50_000n, direction: 'in' },
+      {
+        providerReference: '11',
+        bankReference: 'FT1',
+        accountNumber: '123456',
+        virtualAccountNumber: '789VA',
+        amountVnd: 50_000n,
+        direction: 'in',
+      },
       { providerReference: '12', bankReference: 'FT2', amountVnd: 20_000n, direction: 'out', bookedAt: null },
     ])
     expect(fault(() => older.verify(bytes({ data: list }), { 'secure-token': 'other' }))).toBe('notification_refused')

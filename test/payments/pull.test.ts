@@ -6,7 +6,7 @@ import { PAYMENT_LIMITS } from '../../src/payments/limits.ts'
 import { createPullSources, NO_PROVIDER_SECRETS } from '../../src/payments/providers/index.ts'
 import { type PullSource, pullTransactions, readPulls } from '../../src/payments/pull.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { newOrder, receive, type TestPayments, testPayments, transfer } from './world.ts'
+import { BANK, newOrder, receive, type TestPayments, testPayments, transfer } from './world.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
@@ -112,6 +112,13 @@ test.each(['webhook first', 'list first'])('a transfer that both report is credi
     expect(await receive(payments, late)).toMatchObject({ outcome: 'alias' })
   }
   expect((await wallets()) - before).toBe(50_000_000_000n)
+})
+
+test('a transfer to the virtual number that customers are shown is credited', async () => {
+  payments = testPayments(sql, { bank: { ...BANK, accountNumber: '96247VA01' } })
+  const { orderCode } = await newOrder(payments)
+  rows = [row({ transaction_content: orderCode, va: '96247va01' }), row({ transaction_content: orderCode })]
+  expect(await pull()).toEqual({ ...none, credited: 1, unmatched: 1 })
 })
 
 test("a transfer without the bank's reference is not credited but named", async () => {

@@ -185,6 +185,53 @@ describe('a transfer with an order’s code', () => {
     expect((await receive(open, transfer({ memo, accountNumber: '999' }))).outcome).toBe('credited')
   })
 
+  test('to the virtual number that customers are shown is credited once, whoever reports it', async () => {
+    const bank = { ...BANK, accountNumber: '96247Va01' }
+    const virtual = testPayments(sql, { bank })
+    const order = await newOrder(virtual)
+    const given = transfer({ memo: order.orderCode, virtualAccountNumber: '96247VA01', bankReference: 'FT950' })
+    expect(await receive(virtual, given)).toMatchObject({ outcome: 'credited', orderCode: order.orderCode })
+    expect(await receive(virtual, given)).toMatchObject({ outcome: 'duplicate' })
+    expect(await receive(virtual, { ...given, providerReference: 'another' }, 'pull')).toMatchObject({
+      outcome: 'alias',
+    })
+    const entry = {
+      bankReference: 'FT950',
+      amountVnd: 50_000,
+      memo: order.orderCode,
+      by: OPERATOR,
+      reason: 'statement',
+    }
+    expect(await enterTransfer(virtual, entry)).toMatchObject({ outcome: 'alias' })
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+    const other = { ...given, providerReference: 'a third', virtualAccountNumber: '96247VA02' }
+    expect(await receive(virtual, other)).toMatchObject({ outcome: 'unmatched', reason: 'other_account' })
+  })
+
+  test('reported again after customers are shown another number of the same account changes nothing', async () => {
+    const order = await newOrder(payments)
+    const given = transfer({ memo: order.orderCode, virtualAccountNumber: '96247VA01' })
+    expect(await receive(payments, given)).toMatchObject({ outcome: 'credited' })
+    const virtual = testPayments(sql, { bank: { ...BANK, accountNumber: '96247VA01' } })
+    expect(await receive(virtual, given)).toMatchObject({ outcome: 'duplicate' })
+  })
+
+  test('whose account two reports spell differently is credited once', async () => {
+    const virtual = testPayments(sql, { bank: { ...BANK, accountNumber: 'vqrq0001abc' } })
+    const order = await newOrder(virtual)
+    const entry = {
+      bankReference: 'FT951',
+      amountVnd: 50_000,
+      memo: order.orderCode,
+      by: OPERATOR,
+      reason: 'statement',
+    }
+    expect(await enterTransfer(virtual, entry)).toMatchObject({ outcome: 'credited' })
+    const reported = transfer({ memo: order.orderCode, bankReference: 'FT951', accountNumber: 'VQRQ0001ABC' })
+    expect(await receive(virtual, reported)).toMatchObject({ outcome: 'alias' })
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
+
   test('reported again with another amount, account or direction changes nothing and raises the alarm', async () => {
     const order = await newOrder(payments)
     const given = transfer({ memo: order.orderCode })
@@ -271,7 +318,7 @@ describe('a failure in the middle', () => {
   test('the sweep decides what no provider sends again, and only once', async () => {
     const order = await newOrder(payments)
     const source = { provider: 'sepay', via: 'webhook', notificationId: null } as const
-    const stored = await storeTransaction(sql, source, transfer({ memo: order.orderCode }))
+    const stored = await storeTransaction(payments, source, transfer({ memo: order.orderCode }))
     await sql.unsafe(
       `update bank_txn set received_at = now() - interval '1 minute' where bank_txn_id = $1::text::bigint`,
       [String(stored.bankTxnId)],

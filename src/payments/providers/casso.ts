@@ -6,7 +6,16 @@
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
 import type { PaymentLimits } from '../limits.ts'
 import type { BankProvider, BankTransaction, Headers } from '../types.ts'
-import { readAccount, readAmount, readId, readMany, readReference, readText, readTime } from './read.ts'
+import {
+  readAccount,
+  readAmount,
+  readId,
+  readMany,
+  readReference,
+  readText,
+  readTime,
+  readVirtualAccount,
+} from './read.ts'
 import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale } from './signature.ts'
 
 export interface CassoSecrets {
@@ -49,6 +58,7 @@ function readTransaction(data: JsonObject): BankTransaction {
     providerReference: readId(data.id, 'id'),
     bankReference: readReference(data.reference ?? data.tid),
     accountNumber: readAccount(data.accountNumber ?? data.bank_sub_acc_id ?? data.subAccId, 'accountNumber'),
+    virtualAccountNumber: readVirtualAccount(data.virtualAccountNumber),
     amountVnd,
     direction: isNegative ? 'out' : 'in',
     memo: readText(data.description),

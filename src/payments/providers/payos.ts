@@ -6,7 +6,7 @@
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull, parseJson } from '../../lib/json.ts'
 import type { BankProvider } from '../types.ts'
-import { readAccount, readAmount, readId, readReference, readText, readTime } from './read.ts'
+import { readAccount, readAmount, readId, readReference, readText, readTime, readVirtualAccount } from './read.ts'
 import { hmac, isSameSecret, refuse } from './signature.ts'
 
 export function createPayosProvider(checksumKey: string): BankProvider {
@@ -27,6 +27,7 @@ export function createPayosProvider(checksumKey: string): BankProvider {
           providerReference: `${readId(data.paymentLinkId, 'data.paymentLinkId')}/${reference}`,
           bankReference: readReference(data.reference),
           accountNumber: readAccount(data.accountNumber, 'data.accountNumber'),
+          virtualAccountNumber: readVirtualAccount(data.virtualAccountNumber),
           amountVnd,
           direction: isNegative ? 'out' : 'in',
           memo: readText(data.description),

@@ -49,9 +49,19 @@ export function readText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? clean(value) : ''
 }
 
-/** Reads an account number, keeping only digits and letters. */
+/** Reads an account number, spelled by `spellAccount`. */
 export function readAccount(value: JsonValue | undefined, name: string): string {
-  return readId(value, name).replace(/[^A-Za-z0-9]/g, '') || unreadable(`${name} is missing`)
+  return spellAccount(readId(value, name)) || unreadable(`${name} is missing`)
+}
+
+/** Reads the virtual number of a transfer's account, spelled by `spellAccount`; null if there is none. */
+export function readVirtualAccount(value: JsonValue | undefined): string | null {
+  return spellAccount(readText(typeof value === 'number' ? String(value) : value)) || null
+}
+
+/** Returns an account number in one spelling, because banks and people vary its spaces, dots and letter case. */
+export function spellAccount(accountNumber: string): string {
+  return accountNumber.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
 }
 
 /**

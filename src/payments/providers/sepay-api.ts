@@ -9,7 +9,17 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/
 import type { PaymentLimits } from '../limits.ts'
 import type { PullSource } from '../pull.ts'
 import { type BankTransaction, UnreadableListError } from '../types.ts'
-import { readAccount, readAmount, readId, readMany, readObject, readReference, readText, readTime } from './read.ts'
+import {
+  readAccount,
+  readAmount,
+  readId,
+  readMany,
+  readObject,
+  readReference,
+  readText,
+  readTime,
+  readVirtualAccount,
+} from './read.ts'
 
 const PAGE_ROWS = 100
 /** Pause after each request, to stay below three per second. */
@@ -80,6 +90,7 @@ function readTransaction(row: JsonObject): BankTransaction {
     providerReference: readId(row.id, 'id'),
     bankReference: readReference(row.reference_number),
     accountNumber: readAccount(row.account_number, 'account_number'),
+    virtualAccountNumber: readVirtualAccount(row.va),
     amountVnd: readAmount(row.amount_in, 'amount_in').amountVnd,
     direction: 'in',
     memo: readText(row.transaction_content),

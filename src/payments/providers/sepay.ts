@@ -1,7 +1,17 @@
 /** Adapter for SePay (developer.sepay.vn/vi/sepay-webhooks, read 2026-11-21): one transaction per notification. */
 
 import type { BankProvider, Headers } from '../types.ts'
-import { readAccount, readAmount, readBody, readId, readReference, readText, readTime, unreadable } from './read.ts'
+import {
+  readAccount,
+  readAmount,
+  readBody,
+  readId,
+  readReference,
+  readText,
+  readTime,
+  readVirtualAccount,
+  unreadable,
+} from './read.ts'
 import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale } from './signature.ts'
 
 export interface SepaySecrets {
@@ -39,6 +49,7 @@ export function createSepayProvider(secrets: SepaySecrets, { limits, nowMs }: Pr
           providerReference: readId(body.id, 'id'),
           bankReference: readReference(body.referenceCode),
           accountNumber: readAccount(body.accountNumber, 'accountNumber'),
+          virtualAccountNumber: readVirtualAccount(body.subAccount),
           amountVnd,
           direction,
           memo: readText(body.content) || readText(body.description),
