@@ -17,6 +17,10 @@ import type { TokenUsage, UsageFacts } from './usage.ts'
 export interface ConversationFormat<Echo = unknown> {
   /** Throws GatewayError `invalid_request` for features that other formats cannot express, and for values of a wrong type. */
   readRequest(body: JsonObject, facts: ReadFacts): { readonly request: ConversationRequest; readonly echo: Echo }
+  /**
+   * Makes the echo for a request whose body is written in another format. Absent if clients of this format send no such bodies.
+   */
+  echoOf?(request: ConversationRequest, body: JsonObject): Echo
   /** Reads only the reasoning settings. The dialect needs them even if the body is already in the upstream's format. */
   readReasoning(body: JsonObject): ReasoningRequest
   readStructure(body: JsonObject): StructureRequest | null

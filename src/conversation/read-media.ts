@@ -1,5 +1,6 @@
 /** Reads images and files from the URLs in requests. Throws GatewayError `invalid_request` for media that no model accepts. */
 
+import { type JsonValue, objectOrNull, textOrNull } from '../lib/json.ts'
 import { imageMediaType, isHttpUrl, readDataUrl } from './images.ts'
 import { refuse } from './refuse.ts'
 import type { DocumentPart, ImagePart, TextPart } from './request.ts'
@@ -13,6 +14,23 @@ export function readImageUrl(url: string, place: string): ImagePart {
     refuse(place, 'expected a base64 image of type image/png, image/jpeg, image/gif or image/webp')
   }
   return { kind: 'image', source: { type: 'base64', mediaType, data: data.data } }
+}
+
+/** Reads the `source` of an image block as the messages format has it. `place`: its path in the request. */
+export function readImageSource(given: JsonValue | undefined, place: string): ImagePart {
+  const source = objectOrNull(given)
+  const url = textOrNull(source?.url)
+  if (source?.type === 'url' && url !== null) return { kind: 'image', source: { type: 'url', url } }
+  if (source?.type === 'file') {
+    refuse(place, 'file ids belong to one provider and cannot be used here; send the image as base64')
+  }
+  const mediaType = imageMediaType(textOrNull(source?.media_type) ?? '')
+  const data = textOrNull(source?.data)
+  if (source?.type !== 'base64' || mediaType === null || data === null) {
+    const types = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
+    refuse(place, `expected a base64 image with a media_type of ${types}, or a URL`)
+  }
+  return { kind: 'image', source: { type: 'base64', mediaType, data } }
 }
 
 export interface GivenFile {

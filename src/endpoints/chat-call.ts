@@ -30,7 +30,7 @@ const PINGS: Readonly<Record<WireName, ByteText>> = {
 export function chatCall(format: WireName): CallKind<ChatBody> {
   return {
     read: (call, limits) => readChatBody(call.takeBody(), limits, format),
-    entryFor: (entry, body) => onWires(entry, format, body.outline),
+    entryFor: (entry, body) => onWires(entry, body.format, body.outline),
     async admit(opened) {
       const { services, resolution, body, extras } = opened
       const { entry } = resolution
@@ -77,6 +77,7 @@ interface Terms {
 }
 
 class ChatCall {
+  /** The format in which the client reads the reply. */
   readonly format: WireName
   readonly #opened: Omit<OpenedCall<ChatBody>, 'body'>
   readonly #funding: Funding
@@ -92,7 +93,7 @@ class ChatCall {
     this.#funded = funded
     this.#body = body
     const { entry } = opened.resolution
-    this.#input = new InputCount({ body, format, entry, inputTokensEstimate: funding.input.tokens })
+    this.#input = new InputCount({ body, format: body.format, entry, inputTokensEstimate: funding.input.tokens })
   }
 
   get countInputTokens(): () => number {
@@ -103,9 +104,9 @@ class ChatCall {
   prepareFor(target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     assert(this.#body)
     const { services, client, call, extras } = this.#opened
-    const { format } = this
     const { accountId } = call.caller
     const body = extras.bodyFor(this.#body, target)
+    const { format } = body
     this.#recordWire(target)
     if (target.dialect.content.imageUrl !== 'inline') return this.#prepareInTurn(body, target)
     return withInlineImages(services, { accountId, body, target, format, signal: client.gone }).then(inlined =>
@@ -148,7 +149,7 @@ class ChatCall {
         if (!body.streamed) body.unread?.forget()
         return made
       })
-    return wireOf(target) === this.format ? prepared() : inTurn(() => body.json).then(prepared)
+    return wireOf(target) === body.format ? prepared() : inTurn(() => body.json).then(prepared)
   }
 
   #prepare(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {

@@ -13,13 +13,13 @@ import type { Preparation, PreparedCall } from './prepared-call.ts'
 
 /** Throws GatewayError if the body cannot be converted for the target. */
 export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall> {
-  const { target, format, entry, outputTokensAfforded } = given
+  const { target, format, body, entry, outputTokensAfforded } = given
   const wire = wireOf(target)
   // Treat the number of output tokens that the wallet can pay for as the model's own limit.
   const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
   const preparation = { ...given, entry: limited }
-  if (wire === format && passesThrough(format, given.body.outline, target.dialect)) {
+  if (wire === format && body.format === format && passesThrough(format, body.outline, target.dialect)) {
     return format === 'responses' ? prepareResponses(preparation) : prepareSameFormat({ ...preparation, format })
   }
-  return prepareConverted(preparation, translatorFor(format, wire))
+  return prepareConverted(preparation, translatorFor(format, wire, body.format))
 }

@@ -31,7 +31,7 @@ export interface Preparation<Format extends WireName = WireName> {
   /** The model name to use in the reply. */
   readonly clientModel: string
   readonly target: UpstreamTarget
-  /** The format that the client speaks. */
+  /** The format in which the client reads the reply. */
   readonly format: Format
   /** Beta flags that the client sent (messages format only), in order. */
   readonly betas: readonly string[]

@@ -13,6 +13,8 @@ import { inTurn } from '../lib/loop-turns.ts'
 import { membersIn, readOutlined, type UnreadValues } from './read-outline.ts'
 
 export interface ChatBody {
+  /** The format that the body is written in: the endpoint's own, except for bodies as in `formatOf`. */
+  readonly format: WireName
   /** The body, with duplicate members removed. */
   readonly text: ByteText
   /** The bytes of `text` as received; null if duplicates were removed. */
@@ -174,15 +176,26 @@ export async function readChatBody(
   const body = await read(bytes, limits, plain)
   const { outline } = body
   const requestedName = requestedNameOf(outline)
-  if (format === 'responses') checkInput(outline)
+  const written = formatOf(outline, format)
+  if (written === 'responses') checkInput(outline)
   else checkMessages(outline)
   const options = outline.stream_options
   return new ReadChatBody(body, {
+    format: written,
     requestedName,
     streamed: streamedOf(outline),
-    outputTokensMax: tokenCapOf(outline, CAP_FIELDS[format]),
+    outputTokensMax: tokenCapOf(outline, CAP_FIELDS[written]),
     wantsUsage: isObject(options) && options.include_usage === true,
   })
+}
+
+/**
+ * Returns the format that a body is written in. Cursor's agent sends bodies of the Responses format to the Chat Completions
+ * endpoint, and reads chat replies (gabrii/Cursor-Azure-GPT-5#69, litellm#34029, read 2026-11).
+ */
+function formatOf({ messages, input }: JsonObject, format: WireName): WireName {
+  const isForeign = format === 'chat_completions' && messages === undefined && input !== undefined
+  return isForeign ? 'responses' : format
 }
 
 /**
@@ -190,6 +203,7 @@ export async function readChatBody(
  * own, which refers to the getter and so keeps the body in memory until the next major collection.
  */
 class ReadChatBody implements ChatBody {
+  readonly format: WireName
   readonly text: ByteText
   readonly raw: Buffer | null
   readonly outline: JsonObject
@@ -206,6 +220,7 @@ class ReadChatBody implements ChatBody {
     this.outline = outline
     this.unread = unread
     this.members = members
+    this.format = facts.format
     this.requestedName = facts.requestedName
     this.streamed = facts.streamed
     this.outputTokensMax = facts.outputTokensMax

@@ -1,5 +1,6 @@
 /** Translates a call from the client's format to the upstream's, and applies the dialect of the upstream's model. */
 
+import assert from 'node:assert/strict'
 import type { ConversationFormat, WritableRequest } from '../conversation/format.ts'
 import { pairResults } from '../conversation/pairing.ts'
 import { ADAPTERS } from '../dialect/index.ts'
@@ -10,12 +11,15 @@ import type { JsonObject } from '../lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyConversion } from './converted-stream.ts'
 import type { TranslationContext, Translator } from './translator.ts'
 
-/** Returns the translator between a client's format and an upstream's (its wire). */
-export function translatorFor(clientFormat: WireName, wire: WireName): Translator {
+/**
+ * Returns the translator between a client's format and an upstream's (its wire). `bodyFormat`: the format of the request's body,
+ * if it is not the one in which the client reads the reply.
+ */
+export function translatorFor(clientFormat: WireName, wire: WireName, bodyFormat = clientFormat): Translator {
   const client: ConversationFormat = FORMATS[clientFormat]
   const upstream: ConversationFormat = FORMATS[wire]
   return (clientBody, context) => {
-    const { body, betas, reply, echo } = convertRequest({ clientFormat, wire }, clientBody, context)
+    const { body, betas, reply, echo } = convertRequest({ clientFormat, wire, bodyFormat }, clientBody, context)
     // `conversion` is kept until the reply ends, so it must not refer to the request body, which would stay in memory.
     const conversion: ReplyConversion = { client, upstream, echo, facts: reply, context }
     return {
@@ -27,6 +31,14 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
   }
 }
 
+interface Roads {
+  /** The format in which the client reads the reply. */
+  readonly clientFormat: WireName
+  readonly wire: WireName
+  /** The format of the request's body. Default: the client's. */
+  readonly bodyFormat?: WireName
+}
+
 interface ConvertedRequest extends Adapted {
   /** What the writer of the client's reply needs to know about the request. */
   readonly echo: unknown
@@ -34,16 +46,19 @@ interface ConvertedRequest extends Adapted {
 
 /** Converts a request. Throws GatewayError `invalid_request` if that would change its meaning. */
 export function convertRequest(
-  { clientFormat, wire }: { readonly clientFormat: WireName; readonly wire: WireName },
+  { clientFormat, wire, bodyFormat = clientFormat }: Roads,
   clientBody: JsonObject,
   context: TranslationContext,
 ): ConvertedRequest {
   const { openEnvelope, origin } = context.envelopes
   const facts = { openEnvelope, origin, toolsLeftOut: context.target.dialect.tools.leftOut }
-  const client: ConversationFormat = FORMATS[clientFormat]
-  const { request, echo } = client.readRequest(clientBody, facts)
+  const { request, echo } = FORMATS[bodyFormat].readRequest(clientBody, facts)
   const turns = pairResults(request.turns, request.clientErrors)
-  return { ...write(FORMATS[wire], { ...request, turns }, { wire, context }), echo }
+  const adapted = write(FORMATS[wire], { ...request, turns }, { wire, context })
+  if (bodyFormat === clientFormat) return { ...adapted, echo }
+  const { echoOf } = FORMATS[clientFormat]
+  assert(echoOf)
+  return { ...adapted, echo: echoOf(request, clientBody) }
 }
 
 interface WriteCall {

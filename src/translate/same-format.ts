@@ -5,6 +5,7 @@
 
 import { ADAPTERS } from '../dialect/index.ts'
 import type { Adapted, DialectFacts } from '../dialect/types.ts'
+import { borrows } from '../formats/chat/borrowed.ts'
 import { FORMATS } from '../formats/index.ts'
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
@@ -60,10 +61,12 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
 }
 
 /**
- * Whether a request can pass through to an upstream of the same format. A Responses request is converted instead if it uses
- * tool types that the upstream does not support, or asks for JSON output that the upstream cannot produce by itself.
+ * Whether a request can pass through to an upstream of the same format. A chat request is converted instead if it has shapes of
+ * other formats; a Responses request, if it uses tool types that the upstream does not support, or asks for JSON output that the
+ * upstream cannot produce by itself.
  */
 export function passesThrough(format: WireName, body: JsonObject, dialect: DialectFacts['dialect']): boolean {
+  if (format === 'chat_completions') return !borrows(body)
   if (format !== 'responses') return true
   if (!supportsSchemas(dialect) && dialect.structuredOutput.method !== 'json_object' && hasFormat(body)) return false
   return dialect.tools.custom === 'native' || !namesOtherTools(body)

@@ -53,7 +53,7 @@ function chatAsks(body: JsonObject): WireAsks {
       seed: isGiven(seed),
       sealed_reasoning: arrayOrEmpty(messages).some(message => isObject(message) && hasSealedDetails(message)),
     }),
-    hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && tool.type === 'function'),
+    hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && (tool.type ?? 'function') === 'function'),
     wantsReasoning: asksForReasoning(body.reasoning_effort ?? objectOrNull(body.reasoning)?.effort),
   }
 }

@@ -5,7 +5,7 @@ import { arrayOrEmpty, isObject } from '../../lib/json.ts'
 import { plain } from './plain.ts'
 import { readReasoning } from './read-reasoning.ts'
 import { ChatReplyReader } from './read-reply.ts'
-import { type ChatEcho, readRequest } from './read-request.ts'
+import { type ChatEcho, echoOf, readRequest } from './read-request.ts'
 import { readStructure } from './read-tools.ts'
 import { replay } from './replay.ts'
 import { ChatReplyWriter, writeReply } from './write-reply.ts'
@@ -13,6 +13,7 @@ import { writeRequest } from './write-request.ts'
 
 export const chat: ConversationFormat<ChatEcho> = {
   readRequest,
+  echoOf,
   readReasoning,
   readStructure,
   plain,

@@ -34,6 +34,10 @@ function weighPart(part: JsonObject, weight: InputWeight): void {
     case 'file':
       weight.documentPages += pagesOf(base64Of(objectOrNull(part.file)?.file_data))
       return
+    case 'tool_use':
+    case 'tool_result':
+      weight.texts.push(JSON.stringify(part))
+      return
     default:
       weight.texts.push(textOrNull(part.text) ?? textOrNull(part.refusal) ?? '')
   }

@@ -1,7 +1,7 @@
 /** Reads the content of chat messages as conversation parts. Refuses other parts, such as audio; the error gives the path. */
 
 import { imageDetail } from '../../conversation/images.ts'
-import { readFile, readImageUrl } from '../../conversation/read-media.ts'
+import { readFile, readImageSource, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { DocumentPart, ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -12,16 +12,23 @@ type MediaPart = TextPart | ImagePart | DocumentPart
 export function readContent(content: JsonValue | undefined, place: string): MediaPart[] {
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
-  if (!Array.isArray(content)) refuse(place, 'expected a string or an array of content parts')
-  return content.flatMap((part, index) => (isReasoning(part) ? [] : [readPart(part, `${place}[${index}]`)]))
+  return partsOf(content, place).flatMap((part, index) => readPartAt(part, `${place}[${index}]`))
 }
 
+/** Returns content that must be a list, if it is neither a string nor missing. */
+export function partsOf(content: JsonValue | undefined, place: string): JsonValue[] {
+  if (content === null || content === undefined) return []
+  return Array.isArray(content) ? content : refuse(place, 'expected a string or an array of content parts')
+}
+
+const REASONING: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking', 'reasoning'])
+
 /**
- * Whether a part is reasoning from an earlier reply. Such parts are skipped: the model would refuse them without a valid
- * signature.
+ * Reads one part. Skips reasoning from an earlier reply, which the model would refuse without a valid signature. `place`: path
+ * of the part.
  */
-function isReasoning(part: JsonValue): boolean {
-  return isObject(part) && (part.type === 'thinking' || part.type === 'redacted_thinking' || part.type === 'reasoning')
+export function readPartAt(part: JsonValue, place: string): MediaPart[] {
+  return isObject(part) && REASONING.has(part.type) ? [] : [readPart(part, place)]
 }
 
 /** Reads the content of a tool message. */
@@ -43,6 +50,8 @@ function readPart(value: JsonValue, place: string): MediaPart {
       return textPiece(part, part.refusal, place)
     case 'image_url':
       return readImage(part, place)
+    case 'image':
+      return { ...readImageSource(part.source, `${place}.source`), ...cacheControl(part) }
     case 'file':
       return readFilePart(part, place)
     case 'input_audio':

@@ -20,7 +20,6 @@ export interface ChatEcho {
 export function readRequest(body: JsonObject, facts: ReadFacts): { request: ConversationRequest; echo: ChatEcho } {
   refuseWrongTypes(body)
   refuseUnsupported(body)
-  const wantsUsageChunk = objectOrNull(body.stream_options)?.include_usage === true
   const request = {
     turns: readTurns(body, facts),
     tools: readTools(body),
@@ -40,7 +39,17 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     streamed: body.stream === true,
     clientErrors: chatErrors,
   }
-  return { request, echo: { wantsUsageChunk, tools: clientToolsOf(body) } }
+  return { request, echo: { wantsUsageChunk: wantsUsageChunk(body), tools: clientToolsOf(body) } }
+}
+
+/** Makes the echo for a request that came to this format's endpoint in the body of another one. */
+export function echoOf({ tools }: ConversationRequest, body: JsonObject): ChatEcho {
+  const custom = tools.definitions.filter(tool => tool.freeform !== undefined).map(({ name }) => name)
+  return { wantsUsageChunk: wantsUsageChunk(body), tools: { custom: new Set(custom), legacy: false } }
+}
+
+function wantsUsageChunk({ stream_options }: JsonObject): boolean {
+  return objectOrNull(stream_options)?.include_usage === true
 }
 
 /** Refuses fields that no other format supports. */

@@ -4,6 +4,7 @@ import { freeformDefinition } from '../../conversation/freeform.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { StructureRequest, ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { isBorrowedChoice, isBorrowedTool, ownTool, readBorrowedChoice } from './borrowed.ts'
 import { cacheControl } from './read-content.ts'
 import type { ClientTools } from './write-calls.ts'
 
@@ -25,7 +26,9 @@ export function readTools(body: JsonObject): ToolRequest {
 }
 
 function readTool(value: JsonValue, place: string): ToolDefinition {
-  const tool = objectOrNull(value) ?? refuse(place, 'expected a tool, e.g. {"type": "function", "function": {…}}')
+  const tool = isBorrowedTool(value)
+    ? ownTool(value)
+    : (objectOrNull(value) ?? refuse(place, 'expected a tool, e.g. {"type": "function", "function": {…}}'))
   if (tool.type === 'custom' && isObject(tool.custom)) return readCustom(tool.custom, `${place}.custom`)
   if (!isObject(tool.function) || (tool.type !== 'function' && tool.type !== undefined)) {
     const types = 'tools of type "function" and "custom"'
@@ -55,7 +58,10 @@ function readCustom(custom: JsonObject, place: string): ToolDefinition {
 /** Returns what the writer of the reply must know about the tools. */
 export function clientToolsOf({ tools, functions }: JsonObject): ClientTools {
   const given = arrayOrEmpty(tools)
-  const custom = given.map(tool => textOrNull(objectOrNull(objectOrNull(tool)?.custom)?.name))
+  const custom = given.map(tool => {
+    const own = isBorrowedTool(tool) ? ownTool(tool) : objectOrNull(tool)
+    return textOrNull(objectOrNull(own?.custom)?.name)
+  })
   return {
     custom: new Set(custom.filter(name => name !== null)),
     legacy: given.length === 0 && arrayOrEmpty(functions).length > 0,
@@ -70,6 +76,7 @@ function nameIn(choice: JsonObject): string | null {
 function readChoice(choice: JsonValue): ToolChoice {
   if (choice === 'auto' || choice === 'none') return { mode: choice }
   if (choice === 'required' || choice === 'any') return { mode: 'any' }
+  if (isBorrowedChoice(choice)) return readBorrowedChoice(choice)
   const name = isObject(choice) ? nameIn(choice) : null
   return name === null
     ? refuse('tool_choice', 'expected "auto", "none", "required" or a function')

@@ -7,7 +7,8 @@ import { unwrappedReasonings } from '../../conversation/reasoning-envelope.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { CallPart, ClientErrors, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { cacheControl, readContent, readResultContent } from './read-content.ts'
+import { readBorrowed } from './borrowed.ts'
+import { cacheControl, partsOf, readContent, readPartAt, readResultContent } from './read-content.ts'
 
 /** Reads `messages`. Throws GatewayError `invalid_request` for content that cannot be converted. */
 export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
@@ -43,7 +44,7 @@ function readMessage(value: JsonValue, place: string, facts: ReadFacts): Turn {
     case 'developer':
       return { role: 'system', parts: readContent(message.content, content), place }
     case 'user':
-      return { role: 'user', parts: readContent(message.content, content), place }
+      return { role: 'user', parts: readParts(message.content, content), place }
     case 'assistant':
       return { role: 'assistant', parts: [...readReasoning(message, facts), ...readAssistant(message, place)], place }
     case 'tool':
@@ -70,12 +71,21 @@ function readReasoning(message: JsonObject, facts: ReadFacts): ContentPart[] {
 function readAssistant(message: JsonObject, place: string): ContentPart[] {
   if (isObject(message.audio))
     refuse(`${place}.audio`, 'earlier audio cannot be used with this model; send its transcript')
-  const parts: ContentPart[] = readContent(message.content, `${place}.content`)
+  const parts = readParts(message.content, `${place}.content`)
   const refusal = textOrNull(message.refusal)
   if (refusal !== null) parts.push({ kind: 'text', text: refusal })
   const calls = arrayOrEmpty(message.tool_calls).map((call, index) => readCall(call, `${place}.tool_calls[${index}]`))
   if (calls.length === 0 && isObject(message.function_call)) calls.push(legacyCall(message.function_call, place))
   return [...parts, ...calls]
+}
+
+/** Reads content that may have calls and results among its parts, as some clients send it. */
+function readParts(content: JsonValue | undefined, place: string): ContentPart[] {
+  if (typeof content === 'string') return readContent(content, place)
+  return partsOf(content, place).flatMap((part, index): ContentPart[] => {
+    const at = `${place}[${index}]`
+    return readBorrowed(part, at) ?? readPartAt(part, at)
+  })
 }
 
 function readCall(value: JsonValue, place: string): CallPart {

@@ -4,14 +4,13 @@
  */
 
 import type { ReadFacts } from '../../conversation/format.ts'
-import { imageMediaType } from '../../conversation/images.ts'
+import { readImageSource } from '../../conversation/read-media.ts'
 import { unwrappedReasoning } from '../../conversation/reasoning-envelope.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type {
   CallPart,
   ContentPart,
   DocumentPart,
-  ImagePart,
   ResultContent,
   ResultPart,
   TextPart,
@@ -60,7 +59,7 @@ function readSharedBlock(block: JsonObject, place: string): ResultContent[] | nu
       if (typeof block.text !== 'string') refuse(`${place}.text`, 'Input should be a valid string')
       return [{ kind: 'text', text: block.text, ...cacheControl(block) }]
     case 'image':
-      return [readImage(block, place)]
+      return [{ ...readImageSource(block.source, `${place}.source`), ...cacheControl(block) }]
     case 'document':
       return readDocument(block, place)
     case 'search_result':
@@ -83,24 +82,6 @@ function isProvidersOwn(type: JsonValue | undefined): boolean {
 
 function refuseBlock(block: JsonObject, place: string): never {
   return refuse(place, `content blocks of type ${JSON.stringify(block.type ?? null)} are not supported by this model`)
-}
-
-function readImage(block: JsonObject, place: string): ImagePart {
-  const source = objectOrNull(block.source)
-  const url = textOrNull(source?.url)
-  if (source?.type === 'url' && url !== null) {
-    return { kind: 'image', source: { type: 'url', url }, ...cacheControl(block) }
-  }
-  if (source?.type === 'file') {
-    refuse(`${place}.source`, 'file ids belong to one provider and cannot be used here; send the image as base64')
-  }
-  const mediaType = imageMediaType(textOrNull(source?.media_type) ?? '')
-  const data = textOrNull(source?.data)
-  if (source?.type !== 'base64' || mediaType === null || data === null) {
-    const types = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
-    refuse(`${place}.source`, `expected a base64 image with a media_type of ${types}, or a URL`)
-  }
-  return { kind: 'image', source: { type: 'base64', mediaType, data }, ...cacheControl(block) }
 }
 
 function readDocument(block: JsonObject, place: string): ResultContent[] {
