@@ -52,6 +52,7 @@ export async function addPages(server: FastifyInstance, options: PagesOptions): 
     outboxFolder: production || real ? null : backOffice.outboxDir,
     production,
     log,
+    onFailed: status => services.observer.pageFailed(status),
     now: () => new Date(),
     limits: { ...DASHBOARD_LIMITS, adjustAskVnd, adjustVndMax, playgroundDailyVndMax },
   })

@@ -62,7 +62,8 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
     acceptForms(scope, options)
     scope.setErrorHandler(async (error, request, reply) => {
       const answer = faultAnswer(error)
-      if (answer.status >= 500) {
+      if (answer.status === 500 || answer.status === 503) {
+        options.onFailed(answer.status)
         const { url: path } = request.routeOptions
         options.log.error({ requestId: requestIdOf(request), path, cause: error }, 'page failed')
       }

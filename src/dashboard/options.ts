@@ -9,6 +9,7 @@ import type { Logger } from '../lib/log.ts'
 import type { AnnouncementBoard } from '../operations/banner.ts'
 import type { TaxRate } from '../payments/tax.ts'
 import type { PaymentServices } from '../payments/types.ts'
+import type { CallObserver } from '../pipeline/call.ts'
 import type { UpstreamTest } from '../pipeline/test-upstream.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'
 
@@ -50,6 +51,8 @@ export interface DashboardOptions {
   readonly outboxFolder: string | null
   readonly production: boolean
   readonly log: Logger
+  /** Counts a page that could not be shown. */
+  readonly onFailed: CallObserver['pageFailed']
   readonly now: () => Date
   readonly limits: DashboardLimits
 }

@@ -129,7 +129,11 @@ export interface CallObserver {
    * notification was refused.
    */
   notificationHandled(provider: string, outcomes: readonly string[]): void
+  /** Called when a page could not be shown. 500: because of a fault of ours; 503: for want of the database or of room. */
+  pageFailed(status: PageFailure): void
 }
+
+export type PageFailure = 500 | 503
 
 export interface CallTracer {
   /** Called once per billed call, so it must be cheap. */

@@ -6,6 +6,7 @@ export const NO_OBSERVER: CallObserver = {
   ended() {},
   errorSent() {},
   notificationHandled() {},
+  pageFailed() {},
 }
 
 /** Traces nothing, and sends the client's own `traceparent` upstream. */

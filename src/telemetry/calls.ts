@@ -2,7 +2,7 @@
 
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { counter, type Family, Histogram, histogram, type Labels } from '../lib/metrics.ts'
-import type { CallObserver, EndedCall } from '../pipeline/call.ts'
+import type { CallObserver, EndedCall, PageFailure } from '../pipeline/call.ts'
 
 /** Label for calls that ended before a model was chosen, or before an upstream was tried. */
 const NONE = 'none'
@@ -50,6 +50,7 @@ export class CallMetrics implements CallObserver {
   readonly #uses = new Map<string, Map<string, Use>>()
   readonly #failovers = new Map<string, number>()
   readonly #errors = new Map<ErrorCode, number>()
+  readonly #pageFailures: Record<PageFailure, number> = { 500: 0, 503: 0 }
   readonly #notifications = new Map<string, { readonly labels: Labels; count: number }>()
 
   constructor() {
@@ -78,6 +79,10 @@ export class CallMetrics implements CallObserver {
 
   errorSent(code: ErrorCode): void {
     this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1)
+  }
+
+  pageFailed(status: PageFailure): void {
+    this.#pageFailures[status]++
   }
 
   notificationHandled(provider: string, outcomes: readonly string[]): void {
@@ -169,6 +174,11 @@ export class CallMetrics implements CallObserver {
         'gateway_errors_total',
         'Errors sent to API clients, by code.',
         this.#errors.entries().map(([code, count]) => [{ code }, count] as const),
+      ),
+      counter(
+        'gateway_pages_failed_total',
+        'Pages that could not be shown; status 500: a fault of the gateway, 503: no database, or no room.',
+        Object.entries(this.#pageFailures).map(([status, count]) => [{ status }, count]),
       ),
       counter(
         'gateway_bank_notifications_total',

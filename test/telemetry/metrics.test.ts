@@ -6,6 +6,7 @@ import { audit } from '../../src/audit/audit.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { Histogram, histogram, mergeExpositions, writeExposition } from '../../src/lib/metrics.ts'
 import { DatabaseMetrics } from '../../src/telemetry/database.ts'
+import { Visitor } from '../dashboard/visitor.ts'
 import { chatCall, goodMessage, MESSAGE, MESSAGES_START, textDelta } from '../support/chat.ts'
 import { Figures, parseExposition, scrape } from '../support/exposition.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -219,6 +220,28 @@ describe('a gateway with metrics', () => {
       },
     )
     expect(counted).toEqual([1, 2, 1, 1, 1, 1, 7])
+  })
+
+  test('counts pages that cannot be shown, by whether the fault is ours or the database’s', async () => {
+    const { sql } = running.database
+    const visitor = new Visitor(running.url)
+    const signIn = async () => (await visitor.post('/signin', { email: 'ann@example.com', password: 'a b c d' })).status
+    const counted = await rises(
+      [
+        ['gateway_pages_failed_total', { status: '500' }],
+        ['gateway_pages_failed_total', { status: '503' }],
+      ],
+      async () => {
+        await sql`alter table account rename to account_away`
+        expect(await signIn()).toBe(500)
+        await sql`alter table account_away rename to account`
+        await sql.begin(async transaction => {
+          await transaction`lock table account in access exclusive mode`
+          expect(await signIn()).toBe(503)
+        })
+      },
+    )
+    expect(counted).toEqual([1, 1])
   })
 
   test('counts bank notifications that are refused', async () => {
