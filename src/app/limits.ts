@@ -99,6 +99,12 @@ export const LIMITS = {
     max: 900_000,
     what: 'Longest silence between two requests on one connection.',
   },
+  unreadMs: {
+    fallback: 30_000,
+    min: 100,
+    max: 900_000,
+    what: 'How long a client may read nothing of a finished reply before its connection is closed.',
+  },
   replyBytesMax: {
     fallback: 64 * MIB,
     min: 1024,

@@ -16,9 +16,6 @@ import { type Cancellation, Canceller } from '../lib/cancellation.ts'
 import type { ClientChannel, HeaderMap } from '../pipeline/call.ts'
 import { answerHeaders, errorBody, errorEvent, errorHeaders } from './error-body.ts'
 
-/** How long a client that has stopped reading may take to receive a final error before its connection is closed, in ms. */
-const STALLED_MS = 30_000
-
 /** Largest body, in bytes, that is sent in one string with its headers. */
 const ONE_WRITE_MAX = 16_000
 
@@ -140,8 +137,6 @@ export class ResponseChannel implements ClientChannel {
     const event = this.failureEvent?.(error) ?? errorEvent(error, requestId, { named: namedEvents })
     this.write(encodeText(event))
     this.endStream()
-    // Do not wait for ever for a client that has stopped reading.
-    if (this.#response.writableNeedDrain) setTimeout(() => this.#response.destroy(), STALLED_MS).unref()
   }
 
   #begin(status: number, headers: HeaderMap, bodyBytes?: number): void {

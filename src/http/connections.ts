@@ -1,6 +1,7 @@
 /**
  * A server's connections, and how to close them without losing a call: stop listening first, say `connection: close` in each
- * reply, and keep idle connections open for a moment, in case a call is already on its way.
+ * reply, and keep idle connections open for a moment, in case a call is already on its way. Also closes connections whose client
+ * does not read the end of its reply.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -16,8 +17,11 @@ export class Connections {
   readonly #open = new Set<BusySocket>()
   #ending: Promise<void> | null = null
 
-  constructor(server: Server) {
+  /** `unreadMs`: how long a client may read nothing of a reply that has been written to its end. */
+  constructor(server: Server, { unreadMs }: { readonly unreadMs: number }) {
     this.#server = server
+    const watch = setInterval(() => this.#limitUnread(unreadMs), Math.ceil(unreadMs / 4)).unref()
+    server.on('close', () => clearInterval(watch))
     server.on('connection', (socket: BusySocket) => {
       this.#open.add(socket)
       socket.on('close', () => this.#open.delete(socket))
@@ -40,6 +44,17 @@ export class Connections {
     this.#ending ??= new Promise(resolve => void NetServer.prototype.close.call(this.#server, () => resolve()))
     this.#letIdle(Math.max(1, idleMs))
     return this.#ending
+  }
+
+  /** Node limits the silence of a client that sends, but not that of one that reads. Its call has ended, so nothing else does. */
+  #limitUnread(unreadMs: number): void {
+    for (const socket of this.#open) {
+      const response = socket._httpMessage
+      if (!response?.writableEnded || socket.writableLength === 0 || socket.timeout) continue
+      // Starts again whenever the client reads. Without a listener for `timeout`, Node destroys the socket.
+      socket.setTimeout(unreadMs)
+      response.prependOnceListener('finish', () => socket.setTimeout(0))
+    }
   }
 
   #letIdle(idleMs: number): void {

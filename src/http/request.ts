@@ -26,6 +26,8 @@ export interface ServerLimits extends BodyLimits, LingerLimits {
   /** Time to receive a whole request, in ms. */
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
+  /** How long a client may read nothing of a finished reply, in ms. */
+  readonly unreadMs: number
 }
 
 export interface ServerOptions {

@@ -155,7 +155,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       throw new Error(`${method} ${url} is for development only`)
   })
   server.decorateRequest('state', null as never)
-  const connections = new Connections(server.server)
+  const connections = new Connections(server.server, limits)
   const lingering = new Lingering(limits)
   readiness.onRetire = idleMs => {
     lingering.stop()

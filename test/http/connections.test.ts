@@ -6,6 +6,8 @@ import { afterEach, expect, test } from 'vitest'
 import { Connections } from '../../src/http/connections.ts'
 
 const LONG_MS = 600_000
+/** More than the kernel buffers for a client that reads nothing. */
+const LARGE = Buffer.alloc(32 * 2 ** 20)
 
 let server: Server
 let sockets: Socket[] = []
@@ -16,7 +18,7 @@ afterEach(() => {
 })
 
 /** A server that finishes `/slow` and `/begun` on demand, and answers everything else at once. */
-async function start() {
+async function start({ unreadMs = LONG_MS } = {}) {
   const slow: ServerResponse[] = []
   server = createServer((request, response) => {
     connections.onRequest(request, response)
@@ -24,9 +26,10 @@ async function start() {
       response.write('first ')
       slow.push(response)
     } else if (request.url === '/slow') slow.push(response)
+    else if (request.url === '/large') response.end(LARGE)
     else response.end('ok')
   })
-  const connections = new Connections(server)
+  const connections = new Connections(server, { unreadMs })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return { connections, slow, port: (server.address() as AddressInfo).port }
 }
@@ -46,6 +49,7 @@ async function client(port: number) {
   await new Promise<void>(resolve => socket.on('connect', () => resolve()))
   return {
     seen,
+    pause: () => void socket.pause(),
     ask: (path: string) => void socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`),
     has: (text: string) => expect.poll(() => seen.text).toContain(text),
     isClosed: () => expect.poll(() => seen.closed).toBe(true),
@@ -94,3 +98,24 @@ test('idle connections are closed after the grace period, and sooner after a sec
   await idle.isClosed()
   await ended
 })
+
+test('a reply that its client does not read is dropped once it is finished, also behind another reply', async () => {
+  const { port, slow } = await start({ unreadMs: 200 })
+  const [reading, alone, behind] = [await client(port), await client(port), await client(port)]
+  reading.ask('/slow')
+  await expect.poll(() => slow.length).toBe(1)
+  for (const each of [alone, behind]) each.pause()
+  alone.ask('/large')
+  behind.ask('/slow')
+  behind.ask('/large')
+  await expect.poll(open).toBe(2)
+  slow[1]?.end('ok')
+  await expect.poll(open).toBe(1)
+  slow[0]?.end('ok')
+  await reading.has('ok')
+})
+
+/** Number of connections at the server. */
+function open(): Promise<number> {
+  return new Promise(resolve => server.getConnections((_error, count) => resolve(count)))
+}
