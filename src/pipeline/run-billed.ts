@@ -36,7 +36,7 @@ export async function runBilled(
 async function fail({ services, call, client, bill, headers }: CallScope, cause: unknown): Promise<void> {
   const error = cause instanceof GatewayError ? cause : new GatewayError('internal', { cause })
   const status = client.gone.aborted ? CLIENT_GONE : error.status
-  if (error.status >= 500) {
+  if (error.status >= 500 && (status !== CLIENT_GONE || error.code === 'internal')) {
     services.log.error({ requestId: call.requestId, code: error.code, cause: error.details.cause }, 'call failed')
   }
   try {

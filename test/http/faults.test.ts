@@ -311,6 +311,7 @@ test('a client that leaves before the first event pays nothing, and the provider
   for (const silence of [[hang()], [sse(), hang()], [sse(), write(': wait\n\n'), hang()]] as Answer[]) {
     account = await running.account(CREDIT)
     answer = silence
+    log = ''
     const before = provider.requests.length
     const leaving = new AbortController()
     const left = call({ stream: true }, leaving.signal).catch(() => null)
@@ -320,6 +321,7 @@ test('a client that leaves before the first event pays nothing, and the provider
     expect(await provider.requests[before]?.outcome).toBe('aborted')
     expect(await rowOf()).toMatchObject({ status: 499, cost: 0n })
     expect(provider.requests.length).toBe(before + 1)
+    expect(log).not.toMatch(/"level":"?(warn|error|40|50)/)
   }
 })
 
