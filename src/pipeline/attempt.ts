@@ -17,6 +17,9 @@ export interface Candidate {
   readonly credential: Credential
 }
 
+/** Once a reply has begun, its attempt is no probe any more. */
+const ALL_CALLS = { upstream: 'call', credential: 'call', model: 'call' } as const
+
 export class Attempt implements Candidate {
   readonly target: UpstreamTarget
   readonly upstream: ReachableUpstream
@@ -35,9 +38,8 @@ export class Attempt implements Candidate {
   /** The connection was lost before a reply began. */
   isConnectionLost = false
   readonly #model: Circuit | null
-  readonly #passages: { readonly upstream: Passage; readonly credential: Passage; readonly model: Passage }
-  #judged = false
-  #isClosed = false
+  #passages: { readonly upstream: Passage; readonly credential: Passage; readonly model: Passage }
+  #hasBegun = false
 
   constructor({ target, upstream, credential }: Candidate, startedMs: number) {
     this.target = target
@@ -53,28 +55,24 @@ export class Attempt implements Candidate {
     upstream.tries++
   }
 
-  /**
-   * Reopens the attempt before its request is sent again to the same upstream, which rejected the sealed (encrypted) reasoning
-   * in it.
-   */
-  reopen(): void {
-    this.#isClosed = false
-  }
-
-  /** Call when a good reply has arrived or begun. */
-  succeed(): void {
-    this.#judged = true
-    if (this.#isClosed) this.upstream.circuit.succeed()
-    else this.upstream.circuit.recover()
+  /** Call when a good reply has begun. It may still break off: call `complete` or `fail` when it has ended. */
+  begin(): void {
+    this.upstream.circuit.recover()
     this.credential.circuit.succeed()
     this.#model?.succeed()
+    this.#hasBegun = true
+    this.#passages = ALL_CALLS
   }
 
-  /** Records the failure and updates the circuits that it concerns; `atMs` is monotonic. */
+  /** Call when the whole reply has arrived. Whatever happens to its connection from then on is no failure. */
+  complete(): void {
+    this.upstream.circuit.succeed()
+  }
+
+  /** Records the failure, before or after the reply has begun, and updates the circuits that it concerns; `atMs` is monotonic. */
   fail(error: GatewayError, atMs: number): void {
     const { cause, retryAfterSeconds, upstreamStatus = 0 } = error.details
     this.failure = { atMs, code: error.code, status: upstreamStatus }
-    this.#judged = true
     const { upstream, credential } = this
     const fault = cause instanceof UpstreamFault ? cause.kind : null
     this.isBroken = fault === 'connect' || fault === 'timeout'
@@ -83,7 +81,7 @@ export class Attempt implements Candidate {
       case 'upstream_failed':
       case 'upstream_overloaded':
         if (fault === 'aborted' || fault === 'unread' || fault === 'oversized') return void this.#leave()
-        upstream.failed(error.code)
+        upstream.failed(this.#hasBegun ? 'broken_stream' : error.code)
         upstream.circuit.fail(this.#passages.upstream)
         return void this.#leave(upstream.circuit)
       case 'upstream_rate_limited':
@@ -103,20 +101,9 @@ export class Attempt implements Candidate {
         return void this.#leave()
       default:
         // The upstream is fine; the error is the client's.
-        this.succeed()
+        this.begin()
+        this.complete()
     }
-  }
-
-  /**
-   * Called when the attempt's connection has ended. A stream that ends early counts as a failure too, unless the client left or
-   * stopped reading.
-   */
-  closed = (fault: UpstreamFault | null): void => {
-    this.#isClosed = true
-    if (!this.#judged || fault?.kind === 'aborted' || fault?.kind === 'unread') return
-    if (fault === null) return void this.upstream.circuit.succeed()
-    this.upstream.failed('broken_stream')
-    this.upstream.circuit.fail('call')
   }
 
   #tripModel(retryAfterSeconds: number | undefined): void {

@@ -20,8 +20,6 @@ import { Attempt, type Candidate } from './attempt.ts'
 import type { Call, HeaderMap, Services } from './call.ts'
 import { Candidates } from './candidates.ts'
 
-/** Maximum number of bytes read from an error body. */
-const ERROR_BODY_BYTES_MAX = 256 * 1024
 /** Minimum time left, in ms, for another attempt to be worthwhile. */
 const TRY_MS_MIN = 1_000
 /** Highest `retry-after`, in seconds, while upstreams are out of service: an operator may bring them back at any time. */
@@ -80,11 +78,16 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
     // A body that cannot be converted for one target ends the call: converted for another target, it might mean something else.
     const preparing = plan.prepare(candidate.target)
     const prepared = preparing instanceof Promise ? await preparing : preparing
+    // Meanwhile, other calls may have taken the upstream's last place.
+    if (candidate.upstream.full) {
+      candidate = candidates.next()
+      continue
+    }
     const attempt = begin(services, call, candidate)
     try {
       const reply = await tryOne(services, call, { plan, prepared, attempt })
       const received = await plan.receive(reply, prepared, candidate.target)
-      attempt.succeed()
+      attempt.begin()
       return received
     } catch (cause) {
       const error = gatewayErrorFor(cause)
@@ -140,7 +143,6 @@ async function tryOne<Prepared extends PreparedBody, Received>(
     { requestId: call.requestId, upstream: upstream.facts.id },
     'upstream refused sealed reasoning; resending without it',
   )
-  attempt.reopen()
   const again = await send(services, call, { plan, prepared: { ...prepared, body: bare }, attempt })
   if (isGood(again)) return again
   throw gatewayErrorOf(readUpstreamFailure({ ...(await readFailure(again, upstream)), request: bare }))
@@ -155,7 +157,7 @@ export async function readFailure(
   reply: UpstreamReply,
   { credentials, facts }: ReachableUpstream,
 ): Promise<UpstreamFailure> {
-  const body = await reply.readBody(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
+  const body = await reply.readError()
   return {
     status: reply.status,
     body: body.toString('utf8'),
@@ -202,7 +204,6 @@ function send<Prepared extends PreparedBody, Received>(
       totalTimeoutMs: timeLeftMs(services, call, attempt),
       frameBytesMax: services.limits.eventBytesMax,
       signal: plan.signal,
-      onClose: attempt.closed,
     },
   )
 }

@@ -13,7 +13,7 @@ import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
 export interface FirstEventOptions {
-  /** Largest size of the first event, in bytes. */
+  /** Largest size of the first event, and of the comments before it, in bytes. */
   readonly eventBytesMax: number
   /** Longest wait for the first byte of the body, in ms. Receiving the headers is not enough. */
   readonly firstByteMs: number
@@ -24,9 +24,6 @@ export interface FirstEventOptions {
   /** Credentials to mask in error texts. */
   readonly secrets: readonly string[]
 }
-
-/** Maximum number of bytes read from the body of a reply that should have been a stream. */
-const OTHER_BODY_BYTES_MAX = 256 * 1024
 
 /**
  * Resolves with the reply once its first event proves to be good. The bytes read so far are put back, so that the next reader
@@ -45,7 +42,7 @@ export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventO
 
 /** The error for a reply that is not an event stream. A JSON body may report an error although the status is 200. */
 async function readOther(reply: UpstreamReply, secrets: readonly string[]): Promise<GatewayError> {
-  const body = await reply.readBody(OTHER_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
+  const body = await reply.readError()
   const value = parseJson(body.toString('utf8'))
   const error = value === undefined ? null : readReplyError(value, { secrets })
   if (error !== null) return gatewayErrorOf(error)
@@ -56,6 +53,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
   return new Promise((resolve, reject) => {
     const reader = new SseReader({ eventBytesMax: options.eventBytesMax })
     const chunks: Buffer[] = []
+    let bytes = 0
     let timer: NodeJS.Timeout | undefined
     let done = false
     const settle = (act: () => void): void => {
@@ -98,7 +96,9 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
       data(chunk) {
         clearTimeout(silence)
         chunks.push(chunk)
+        bytes += chunk.length
         attempt(() => read(chunk))
+        if (bytes > options.eventBytesMax) settle(() => resolve(chunks))
         if (!done) timer ??= setTimeout(() => settle(() => resolve(chunks)), options.eventWaitMs)
       },
       end() {

@@ -200,6 +200,7 @@ class RelayRun {
       return
     }
     this.#close()
+    this.#relay.upstream.discardRest()
     settle('complete').then(() => {
       if (!client.started) client.startStream(this.#relay.headers)
       client.write(last)
@@ -251,8 +252,6 @@ class RelayRun {
     this.#ended = true
     this.#kept = []
     this.#relay.hold?.close()
-    // Read and discard the remaining bytes, so that the connection can be reused.
-    this.#relay.upstream.resume()
     if (this.#watch !== null) this.#relay.pinger.stop(this.#watch)
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
   }

@@ -7,11 +7,12 @@ import { formatVnd } from '../lib/money.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import type { AdmittedCall, BytesCall, CallKind, EventsCall, RequestBody, WholeCall } from './call-kind.ts'
 import { chooseEntry, chooseExtras } from './choose-entry.ts'
+import { gatewayErrorFor } from './dispatch.ts'
 import { costOf } from './meter.ts'
 import type { Pinger } from './pinger.ts'
 import { relayBytes } from './relay-bytes.ts'
 import { readWholeReply } from './relay-reply.ts'
-import { relayStream } from './relay-stream.ts'
+import { relayStream, type StreamEnd } from './relay-stream.ts'
 import type { Resolution } from './resolve.ts'
 import { type CallScope, runBilled } from './run-billed.ts'
 import { awaitStream, sendCall, sendWhole } from './send-call.ts'
@@ -66,6 +67,7 @@ async function relayWhole(open: Admitted, whole: WholeCall): Promise<void> {
       readWholeReply(upstream, prepared, services.limits.replyBytesMax, bytes => bill.extras?.countIn(bytes)),
     streamed: false,
   })
+  open.call.attempts.at(-1)?.complete()
   await sendWhole(open, whole.usedBy(reply), reply.body)
 }
 
@@ -82,7 +84,7 @@ async function relayEvents(open: Admitted, events: EventsCall, pinger: Pinger): 
   })
   events.begun(stream)
   if (stream.failureEvent !== undefined) client.failureEvent = error => stream.failureEvent?.(error) ?? null
-  await relayStream({
+  const relaying = relayStream({
     upstream,
     client,
     stream: bill.extras?.listen(stream) ?? stream,
@@ -93,6 +95,7 @@ async function relayEvents(open: Admitted, events: EventsCall, pinger: Pinger): 
     ping: events.ping,
     settle: end => bill.settle(events.resultOf(stream, end)),
   })
+  await judged(open, relaying)
 }
 
 async function relayAsBytes(open: Admitted, bytes: BytesCall): Promise<void> {
@@ -110,11 +113,23 @@ async function relayAsBytes(open: Admitted, bytes: BytesCall): Promise<void> {
   })
   // The price is fixed, so the header can be sent before the first byte. A reply that fails midway costs nothing and is cut off.
   const cost = { [`x-${services.catalogue.settings.service}-cost-vnd`]: formatVnd(costOf(entry, bytes.used)) }
-  await relayBytes({
+  const relaying = relayBytes({
     upstream,
     client,
     headers: { ...headers, ...cost, 'content-type': upstream.header('content-type') },
     bytesMax: services.limits.replyBytesMax,
     settle: end => bill.settle(bytes.resultOf(end)),
   })
+  await judged(open, relaying)
+}
+
+/** Waits until a reply has been relayed. The way it ends also says how well its upstream works. */
+async function judged({ services, call }: CallScope, relaying: Promise<StreamEnd>): Promise<void> {
+  const attempt = call.attempts.at(-1)
+  try {
+    if ((await relaying) === 'complete') attempt?.complete()
+  } catch (error) {
+    attempt?.fail(gatewayErrorFor(error), services.nowMs())
+    throw error
+  }
 }

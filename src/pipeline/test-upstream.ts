@@ -113,7 +113,6 @@ async function ask(services: Services, { upstream, entry, credential }: Asked): 
         totalTimeoutMs: TIMEOUT_MS,
         frameBytesMax: services.limits.eventBytesMax,
         signal: NEVER_CANCELLED,
-        onClose: () => {},
       },
     )
     if (reply.status < 200 || reply.status >= 300) {

@@ -21,8 +21,6 @@ export interface CallOptions {
   /** Largest frame of a binary event stream, in bytes. */
   readonly frameBytesMax: number
   readonly signal: Cancellation
-  /** Called once, when nothing more will be sent or received. */
-  readonly onClose: (fault: UpstreamFault | null) => void
 }
 
 /** How many times as long the first byte may take if the reply may start only when it is complete. */
@@ -65,9 +63,7 @@ export async function callUpstream(
       headers = await sign({ host: upstream.host, ...request })
     } catch (error) {
       upstream.callsInFlight--
-      const fault = UpstreamFault.from(error)
-      options.onClose(fault)
-      throw fault
+      throw UpstreamFault.from(error)
     }
   }
   const reply = await send({
@@ -81,10 +77,7 @@ export async function callUpstream(
     idleTimeoutMs: facts.idleTimeoutMs,
     totalTimeoutMs: Math.min(facts.totalTimeoutMs, options.totalTimeoutMs),
     signal: options.signal,
-    onClose: fault => {
-      upstream.callsInFlight--
-      options.onClose(fault)
-    },
+    onClose: () => upstream.callsInFlight--,
   })
   const plain = decoded(reply)
   if (!plain.header('content-type').includes('application/vnd.amazon.eventstream')) return plain

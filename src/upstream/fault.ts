@@ -19,7 +19,7 @@ const KIND_OF_CODE: Readonly<Record<string, FaultKind>> = {
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
-  UND_ERR_HEADERS_OVERFLOW: 'oversized',
+  UND_ERR_HEADERS_OVERFLOW: 'garbage',
 }
 
 export class UpstreamFault extends Error implements PlainFault {

@@ -1,5 +1,6 @@
 /** A provider's reply: status, headers, and a body that is held back until someone consumes it. */
 
+import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { UpstreamFault } from './fault.ts'
 
 /** Where a reply's bytes come from. */
@@ -18,6 +19,11 @@ export interface UpstreamConsumer {
 
 export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>
 
+/** How long a body may take to end, in ms, if it is of little use: after the end of a stream, or in an error. */
+const REST_MS = 2_000
+/** Maximum number of bytes read of an error. */
+const ERROR_BODY_BYTES_MAX = 256 * 1024
+
 export class UpstreamReply {
   readonly status: number
   readonly headers: ReplyHeaders
@@ -27,6 +33,7 @@ export class UpstreamReply {
   #consumer: UpstreamConsumer | null = null
   #early: Buffer[] = []
   #outcome: { fault: UpstreamFault | null } | null = null
+  #deadline: Deadline | null = null
 
   constructor(source: ReplySource, status: number, headers: ReplyHeaders, secrets: readonly string[] = []) {
     this.#source = source
@@ -80,6 +87,18 @@ export class UpstreamReply {
     })
   }
 
+  /** Reads the body of an error; empty if it breaks off, is too large or takes too long, because the status says enough. */
+  readError(): Promise<Buffer> {
+    this.#endWithin(REST_MS)
+    return this.readBody(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
+  }
+
+  /** Call when the rest of the body does not matter. It is read, so that the connection can be reused, if it ends soon. */
+  discardRest(): void {
+    this.#endWithin(REST_MS)
+    this.#source.resume()
+  }
+
   pause(): void {
     this.#source.pause()
   }
@@ -107,7 +126,12 @@ export class UpstreamReply {
   finish(fault: UpstreamFault | null): void {
     if (this.#outcome) return
     this.#outcome = { fault }
+    this.#deadline?.end()
     if (this.#consumer) this.#deliverOutcome(this.#consumer, this.#outcome)
+  }
+
+  #endWithin(milliseconds: number): void {
+    if (this.#outcome === null) this.#deadline = startDeadline(milliseconds, { late: () => this.abort() })
   }
 
   #deliverOutcome(consumer: UpstreamConsumer, outcome: { fault: UpstreamFault | null }): void {

@@ -25,8 +25,8 @@ export interface UpstreamRequest {
   readonly totalTimeoutMs: number
   /** Aborts the request until the reply begins; from then on, use `UpstreamReply.abort`. */
   readonly signal: Cancellation
-  /** Called once, when nothing more will be sent or received. `fault` is null if the reply arrived completely. */
-  readonly onClose: (fault: UpstreamFault | null) => void
+  /** Called once, when nothing more will be sent or received. */
+  readonly onClose: () => void
 }
 
 /** Sends the request; resolves with the reply's status and headers. Rejects with UpstreamFault when there is no reply. */
@@ -144,7 +144,7 @@ class Sending implements ReplySource {
     this.#deadline?.end()
     if (this.#connection !== null) this.#request.connections.release(this.#connection)
     this.#request.signal.removeEventListener('abort', this.#onAbort)
-    this.#request.onClose(fault)
+    this.#request.onClose()
     if (this.#reply) this.#reply.finish(fault)
     else this.#reject(fault ?? new UpstreamFault('garbage', 'the provider gave no reply'))
   }

@@ -7,7 +7,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { chatCall, goodMessage, goodMessagesStream, MESSAGE, MESSAGES_STREAM, messagesEvent } from '../support/chat.ts'
+import {
+  chatCall,
+  goodMessage,
+  goodMessagesStream,
+  MESSAGE,
+  MESSAGES_START,
+  MESSAGES_STREAM,
+  messagesEvent,
+  textDelta,
+} from '../support/chat.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import {
   type Answer,
@@ -15,11 +24,14 @@ import {
   hang,
   head,
   json,
+  raw,
   reset,
   type Script,
   type ScriptedUpstream,
+  type Step,
   sse,
   startScriptedUpstream,
+  until,
   write,
 } from '../support/scripted-upstream.ts'
 import { changedTables, type TableChanges } from '../support/tables.ts'
@@ -96,6 +108,7 @@ const FAILURES: readonly [name: string, answer: Answer][] = [
   ['402', json(402, { error: { message: 'Insufficient Balance' } })],
   ['403', json(403, { error: { type: 'permission_error', message: 'no' } })],
   ['HTML', [head(502, { 'content-type': 'text/html' }), write('<html>Bad Gateway</html>'), end()]],
+  ['headers that are too large', [raw(`HTTP/1.1 200 OK\r\nset-cookie: ${'x'.repeat(20_000)}\r\n\r\n`), hang()]],
   ['a reset before the headers', [reset()]],
   ['a reset after the headers', [head(200, { 'content-type': 'application/json' }), write('{'), reset()]],
   ['an empty 200', [head(200, { 'content-type': 'application/json' }), end()]],
@@ -181,6 +194,13 @@ describe('one failure at a time', () => {
 test('tries another upstream if nothing listens at the first', async () => {
   const second = await upstream(() => goodMessage)
   const started = await start(await closedPort(), second.url)
+  expect((await call(started)).status).toBe(200)
+})
+
+test('does not wait for the end of an error’s text', async () => {
+  const first = await upstream(() => [head(503), write('{'), hang()])
+  const second = await upstream(() => goodMessage)
+  const started = await start(first.url, second.url)
   expect((await call(started)).status).toBe(200)
 })
 
@@ -296,14 +316,35 @@ test('opens the circuit of an upstream after consecutive faults, probes it, and 
   clock.mockRestore()
 })
 
-test('opens the circuit of an upstream whose streams repeatedly end early', async () => {
-  const first = await upstream(() => [sse(), write(MESSAGES_STREAM.slice(0, 300)), reset()])
+test.each<[string, Step[]]>([
+  ['with a reset', [reset()]],
+  ['without their last events', [end()]],
+  ['with an error', [write(messagesEvent(overloaded)), end()]],
+])('opens the circuit of an upstream whose streams repeatedly end early, %s', async (_how, rest) => {
+  const first = await upstream(() => [sse(), write(`${MESSAGES_START.join('')}${textDelta('Xin')}`), ...rest])
   const second = await upstream(() => goodMessagesStream)
   const cooldown = { failures: 3, baseMs: 60_000, maxMs: 60_000 }
   const started = await start(first.url, second.url, { everyUpstream: { cooldown } })
   const texts: string[] = []
   for (let calls = 0; calls < 4; calls++) texts.push(await (await call(started, { stream: true })).text())
   expect(texts.map(text => text.includes('message_stop'))).toEqual([false, false, false, true])
+  const [status] = started.running.gateway.upstreams.status().filter(({ id }) => id === 'anthropic')
+  expect(status?.failures).toBe(3)
+})
+
+test.each<[string, Step]>([
+  ['breaks', reset()],
+  ['stays open', hang()],
+])('a complete stream whose connection then %s is no failure, and gives back its place', async (_how, last) => {
+  const provider = await upstream(() => [sse(), write(MESSAGES_STREAM), last])
+  const cooldown = { failures: 1, baseMs: 60_000, maxMs: 60_000 }
+  const started = await start(provider.url, null, { everyUpstream: { cooldown } })
+  for (let calls = 0; calls < 3; calls++) {
+    expect(await (await call(started, { stream: true })).text()).toContain('message_stop')
+  }
+  const status = () => started.running.gateway.upstreams.find('anthropic')?.status()
+  await expect.poll(() => status()?.callsInFlight).toBe(0)
+  expect(status()).toMatchObject({ state: 'well', failures: 0 })
 })
 
 test('tries an upstream with an open circuit if nothing else is left', async () => {
@@ -339,6 +380,19 @@ test('refuses calls above the limit of an upstream, and sends them elsewhere if 
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
   leaving.abort()
   await Promise.all([held, heldToo])
+})
+
+test('refuses calls above the limit of an upstream that arrive together, however long it takes to prepare them', async () => {
+  const gate = Promise.withResolvers<void>()
+  const provider = await upstream(() => [until(gate.promise), ...goodMessage])
+  const started = await start(provider.url, null, { everyUpstream: { concurrencyMax: 1 } })
+  const long = { messages: [{ role: 'user', content: 'Việt Nam, quê hương. '.repeat(20_000) }] }
+  const calls = Array.from({ length: 4 }, () => call(started, long))
+  const refused = await Promise.race(calls)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+  gate.resolve()
+  const statuses = (await Promise.all(calls)).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([200, 503, 503, 503])
 })
 
 test('repeats a call once if the connection is lost before a reply', async () => {

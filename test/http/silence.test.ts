@@ -2,6 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { UPSTREAMS } from '../../src/generated/upstreams.ts'
+import { NEVER_CANCELLED } from '../../src/lib/cancellation.ts'
+import { awaitFirstEvent } from '../../src/pipeline/first-event.ts'
+import { UpstreamReply } from '../../src/upstream/reply.ts'
 import { chatCall } from '../support/chat.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import {
@@ -52,6 +55,15 @@ test('the catalogue lets every stream be silent for 15 minutes, and allows 2 for
     idleTimeoutMs,
   ])
   expect(waits).toEqual(waits.map(([id]) => [id, 120_000, 900_000]))
+})
+
+test('no more comments are kept until the first event than an event may be long', async () => {
+  const source = { pause() {}, resume() {}, abort() {} }
+  const reply = new UpstreamReply(source, 200, { 'content-type': 'text/event-stream' })
+  const limits = { eventBytesMax: 1_000, firstByteMs: 600_000, eventWaitMs: 600_000 }
+  const waiting = awaitFirstEvent(reply, { ...limits, signal: NEVER_CANCELLED, secrets: [] })
+  for (let comments = 0; comments < 11; comments++) reply.receive(Buffer.from(`: ${'x'.repeat(96)}\n\n`))
+  expect(await waiting).toBe(reply)
 })
 
 test('headers do not count as the first byte: a stream without any is a 502 after the first-byte timeout', async () => {
