@@ -38,6 +38,22 @@ create table account_daily (
 );
 CREATE INDEX account_daily_best ON public.account_daily USING btree (day, charged_micro_vnd DESC, account_id);
 
+create table account_monthly (
+  month date not null,
+  account_id bigint not null,
+  calls bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  images bigint not null,
+  cost_micro_vnd bigint not null,
+  charged_micro_vnd bigint not null,
+  upstream_cost_micro_vnd bigint not null,
+  upstream_cost_calls bigint not null,
+  constraint account_monthly_pkey PRIMARY KEY (month, account_id)
+);
+CREATE INDEX account_monthly_best ON public.account_monthly USING btree (month, charged_micro_vnd DESC, account_id);
+
 create table alert (
   alert_id uuid not null default uuidv7(),
   account_id bigint not null,
@@ -289,6 +305,7 @@ create table call_roll_up (
   days_summed_before date not null default '-infinity'::date,
   upstreams_summed_before date not null default '-infinity'::date,
   credits_summed_before date not null default '-infinity'::date,
+  months_summed_before date not null default '-infinity'::date,
   constraint call_roll_up_pkey PRIMARY KEY (one),
   constraint call_roll_up_one_check CHECK (one)
 );

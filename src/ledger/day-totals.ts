@@ -1,7 +1,8 @@
 /**
  * Writes daily totals of days that are over: calls by entry, by account and by upstream, credits by kind. A call counts on the
  * day on which its settlement is written, so the totals of a past day are final once its last transaction has committed. Totals by
- * upstream are computed from the roll-up (`call_hourly`), so they wait until the roll-up covers the day.
+ * upstream are computed from the roll-up (`call_hourly`), so they wait until the roll-up covers the day. Totals of whole months by
+ * account are computed from those of their days.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -17,7 +18,7 @@ export interface DayTotalsOptions {
    * The same for credits. Must exceed the time from the beginning of any transaction that credits to its credit.
    */
   readonly creditLagSeconds?: number
-  /** Maximum number of days summed in one run, for each kind of total. Each day is a separate transaction. */
+  /** Maximum number of days or months summed in one run, for each kind of total. Each is a separate transaction. */
   readonly daysMax?: number
   readonly signal?: AbortSignal
 }
@@ -32,6 +33,9 @@ const NEXT = `select to_char(min(day), 'YYYY-MM-DD') as day from usage_daily
 const NEXT_OF_UPSTREAMS = `select to_char(min(hour) ${ZONE}, 'YYYY-MM-DD') as day from call_hourly
   where hour >= (select ${startOf('upstreams_summed_before')} from call_roll_up)
     and hour < (select ${startOf(`(closed_before ${ZONE})`)} from call_roll_up)`
+const NEXT_OF_MONTHS = `select to_char(min(day), 'YYYY-MM-01') as day from account_daily
+  where day >= (select months_summed_before from call_roll_up)
+    and day < (select date_trunc('month', days_summed_before::timestamp) from call_roll_up)`
 const NEXT_OF_CREDITS = `select to_char(min(at) ${ZONE}, 'YYYY-MM-DD') as day from credit
   where at >= (select ${startOf('credits_summed_before')} from call_roll_up)
     and at < ${startOf(`(${finalBefore('credit', '$1')} ${ZONE})`)}`
@@ -46,6 +50,8 @@ const SUM = [
   `insert into account_daily (day, account_id, ${COLUMNS}) select day, account_id, ${SUMS}
     from usage_daily where day = $1::text::date group by 1, 2`,
 ]
+const SUM_MONTH = `insert into account_monthly (month, account_id, ${COLUMNS}) select $1::text::date, account_id, ${SUMS}
+  from account_daily where day >= $1::text::date and day < $1::text::date + interval '1 month' group by 2`
 const SUM_UPSTREAMS = `insert into upstream_daily (day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd,
     upstream_cost_micro_vnd, upstream_cost_calls)
   select $1::text::date, upstream_id, sum(calls), coalesce(sum(calls) filter (where status >= 400), 0), sum(input_tokens),
@@ -56,22 +62,26 @@ const SUM_CREDITS = `insert into credit_daily (day, kind, credits, amount_micro_
     from credit where at >= ${startOf('$1::text')} and at < ${startOf('($1::text::date + 1)')} group by 2`
 const LOCK = 'select from call_roll_up for no key update'
 const MARK = 'update call_roll_up set days_summed_before = $1::text::date + 1'
+const MARK_MONTHS = `update call_roll_up set months_summed_before = $1::text::date + interval '1 month'`
 const MARK_UPSTREAMS = 'update call_roll_up set upstreams_summed_before = $1::text::date + 1'
 const MARK_CREDITS = 'update call_roll_up set credits_summed_before = $1::text::date + 1'
 
 export interface SummedDays {
   /** Number of days summed by entry and by account. */
   readonly days: number
+  /** Number of months summed by account. */
+  readonly months: number
   /** Number of days summed by upstream. */
   readonly upstreamDays: number
   /** Number of days of credits summed by kind. */
   readonly creditDays: number
 }
 
-/** Sums past days that have not been summed yet. Several processes may call it at once: a lock makes them take turns. */
+/** Sums past days and months that have not been summed yet. Several processes may call it at once: a lock makes them take turns. */
 export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise<SummedDays> {
   const { lagSeconds = 60, creditLagSeconds = 3_600 } = options
   const days = await sumEach(sql, options, { next: [NEXT, [String(lagSeconds)]], sum: [...SUM, MARK] })
+  const months = await sumEach(sql, options, { next: [NEXT_OF_MONTHS, []], sum: [SUM_MONTH, MARK_MONTHS] })
   const upstreamDays = await sumEach(sql, options, {
     next: [NEXT_OF_UPSTREAMS, []],
     sum: [SUM_UPSTREAMS, MARK_UPSTREAMS],
@@ -80,7 +90,7 @@ export async function sumDays(sql: Sql, options: DayTotalsOptions = {}): Promise
     next: [NEXT_OF_CREDITS, [String(creditLagSeconds)]],
     sum: [SUM_CREDITS, MARK_CREDITS],
   })
-  return { days, upstreamDays, creditDays }
+  return { days, months, upstreamDays, creditDays }
 }
 
 async function sumEach(

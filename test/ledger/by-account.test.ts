@@ -15,6 +15,7 @@ import { createTestDatabase } from '../support/postgres.ts'
 /** Tables with account rows. With several databases, all rows of an account would be in the same one. */
 const ACCOUNT_TABLES = [
   'account_daily',
+  'account_monthly',
   'api_key',
   'audit_point',
   'client_request',
@@ -127,10 +128,12 @@ const BY_KEY = ['../accounts/find-key.ts FIND']
  */
 const BACKGROUND = [
   'day-totals.ts NEXT',
+  'day-totals.ts NEXT_OF_MONTHS',
   'day-totals.ts ENTRY_DAYS',
   'day-totals.ts ACCOUNT_DAYS',
   'day-totals.ts CREDIT_DAYS',
   'day-totals.ts SUM_CREDITS',
+  'day-totals.ts SUM_MONTH',
   'instance.ts ABANDONED',
   'instance.ts TAKE_ALONG',
   'instance.ts MINE',

@@ -442,7 +442,12 @@ test('business figures are the same before and after days are summed up, however
   expect(upstreams.map(({ series }) => series)).toEqual(['orchard', 'harbour'])
   const days = await readBusiness(sql, { ...past, by: 'day' })
   expect(addFigures('', upstreams)).toEqual(addFigures('', days))
-  expect(await sumDays(sql, { daysMax: 10, lagSeconds: 0 })).toEqual({ days: 10, upstreamDays: 10, creditDays: 0 })
+  expect(await sumDays(sql, { daysMax: 10, lagSeconds: 0 })).toEqual({
+    days: 10,
+    months: 0,
+    upstreamDays: 10,
+    creditDays: 0,
+  })
   expect(await figures()).toEqual(before)
   const turns = await Promise.all([1, 2, 3].map(() => sumDays(sql, { lagSeconds: 0 })))
   // Three runs at the same time: together they summed every past day exactly once.
@@ -463,7 +468,7 @@ test('a day is not summed by upstream before all its calls are rolled up', async
     closed_before = ($1::text::timestamp + interval '23 hours') at time zone 'Asia/Ho_Chi_Minh'`,
     [day(-5)],
   )
-  expect(await sumDays(sql, { lagSeconds: 0 })).toEqual({ days: 0, upstreamDays: 34, creditDays: 0 })
+  expect(await sumDays(sql, { lagSeconds: 0 })).toEqual({ days: 0, months: 0, upstreamDays: 34, creditDays: 0 })
   const [summed] = await sql`select to_char(max(day), 'YYYY-MM-DD') as last from upstream_daily`
   expect(summed).toEqual({ last: day(-6) })
 })

@@ -98,3 +98,71 @@ describe('customers who pay the same every day, among many who pay at random', (
     }
   })
 })
+
+describe('months that have been summed', () => {
+  const first = '2026-01-16'
+  const days = 130
+  let own: TestDatabase
+
+  /** 40 customers with calls on random days. Number 7 pays most of all, but never most in a month. */
+  beforeAll(async () => {
+    own = await createTestDatabase()
+    await own.sql.unsafe(
+      `insert into usage_daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
+         cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
+       select account_id, $1::text::date + n, 1, 'model-a', 1, account_id % 2, 10 + n, 5, 0, paid, paid, paid / 2, 1
+         from generate_series(0, $2::text::integer - 1) n
+        cross join generate_series(1, 40) account_id
+        cross join lateral (select (account_id * 7919 + n * 104729 + account_id * n * 31) % 1000 as random) drawn
+        cross join lateral (
+          select case when account_id = 7 then 480 when extract(month from $1::text::date + n) = account_id - 20 then 500
+                      else random / 2 end as paid) payments
+        where account_id = 7 or random % 3 > 0`,
+      [first, String(days)],
+    )
+  })
+  afterAll(() => own.drop())
+
+  test.each([
+    { summed: 10, months: [] },
+    { summed: 50, months: ['2026-01-01', '2026-02-01'] },
+    { summed: days, months: ['2026-01-01', '2026-02-01', '2026-03-01', '2026-04-01'] },
+  ])('do not change who paid most, $summed days summed', async ({ summed, months }) => {
+    const [before] = await own.sql`select count(distinct day)::int as days from account_daily`
+    await sumDays(own.sql, { daysMax: summed - before?.days })
+    const found = await own.sql`select distinct month::text from account_monthly order by month`
+    expect(found.map(({ month }) => month)).toEqual(months)
+    const periods = [
+      [first, addDays(first, days)],
+      ['2026-02-01', '2026-04-01'],
+      ['2026-02-02', '2026-04-01'],
+      ['2026-01-31', '2026-03-31'],
+      ['2026-02-10', '2026-02-20'],
+      ['2026-02-27', '2026-03-01'],
+      ['2025-12-01', '2026-07-01'],
+    ] as const
+    for (const [from, to] of periods) {
+      const all = await readBusiness(own.sql, { from, to, by: 'customer' })
+      for (const limit of [1, 5, 100]) {
+        for (const depths of [[2, ALL], [12, ALL], undefined]) {
+          const top = await readTopCustomers(own.sql, { from, to, limit, ...(depths && { depths }) })
+          expect(top.figures.map(({ revenueMicroVnd }) => revenueMicroVnd)).toEqual(
+            all.slice(0, limit).map(({ revenueMicroVnd }) => revenueMicroVnd),
+          )
+          for (const figure of top.figures) expect(all).toContainEqual(figure)
+          expect(top.hasMore).toBe(all.length > limit)
+        }
+      }
+    }
+  })
+
+  test('a month is read from its sums, not from its days', async () => {
+    await own.sql`update account_monthly set calls = calls + 1000 where account_id = 7 and month = '2026-03-01'`
+    const callsFrom = async (from: string) => {
+      const { figures } = await readTopCustomers(own.sql, { from, to: '2026-04-01', limit: 1 })
+      return figures[0]
+    }
+    expect(await callsFrom('2026-03-01')).toMatchObject({ series: '7', calls: 1_031 })
+    expect(await callsFrom('2026-03-02')).toMatchObject({ series: '7', calls: 30 })
+  })
+})
