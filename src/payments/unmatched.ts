@@ -1,6 +1,6 @@
 /** Lists unmatched transfers, oldest first, and carries out what operators decide about them. */
 
-import type { Sql, TransactionSql } from '../lib/database.ts'
+import type { AnySql, Sql } from '../lib/database.ts'
 import { bookTransaction, isClosed } from './book.ts'
 import { isOrderCode } from './order-code.ts'
 import { lockTransaction, TRANSACTION_COLUMNS, toTransaction } from './transactions.ts'
@@ -51,7 +51,7 @@ export async function assignTransaction(services: PaymentServices, given: Assign
     const waiting = await lockTransaction(transaction, bankTxnId)
     if (waiting === null) return { outcome: 'unknown_transaction' }
     if (waiting.state !== 'unmatched') return { outcome: 'already' }
-    const accountId = await ownerOf(transaction, to)
+    const accountId = await findOwner(transaction, to)
     if (accountId === null) return { outcome: 'unknown_target' }
     if (await isClosed(transaction, accountId)) return { outcome: 'closed_target' }
     const orderCode = 'orderCode' in to ? to.orderCode : null
@@ -64,12 +64,11 @@ export async function assignTransaction(services: PaymentServices, given: Assign
   return answer
 }
 
-async function ownerOf(transaction: TransactionSql, to: Assignment['to']): Promise<number | null> {
+/** The account that an assignment would credit; null if there is no such account or order. */
+export async function findOwner(sql: AnySql, to: Assignment['to']): Promise<number | null> {
   if ('orderCode' in to && !isOrderCode(to.orderCode)) return null
   const rows =
-    'orderCode' in to
-      ? await transaction.unsafe(ORDER, [to.orderCode])
-      : await transaction.unsafe(ACCOUNT, [String(to.accountId)])
+    'orderCode' in to ? await sql.unsafe(ORDER, [to.orderCode]) : await sql.unsafe(ACCOUNT, [String(to.accountId)])
   return rows[0] === undefined ? null : Number(rows[0].account_id)
 }
 

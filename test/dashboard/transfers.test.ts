@@ -4,12 +4,15 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { credit } from '../../src/ledger/credit.ts'
+import { settleCalls } from '../../src/ledger/settle.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import { enterTransfer } from '../../src/payments/enter.ts'
 import { receiveTransactions } from '../../src/payments/receive.ts'
 import { COMPARED_MAX } from '../../src/payments/search.ts'
 import { suggestOwners } from '../../src/payments/suggest.ts'
 import { listUnmatched } from '../../src/payments/unmatched.ts'
-import { expectCleanAudit } from '../ledger/world.ts'
+import { CALL_MICRO_VND, expectCleanAudit, poolOf, settlement } from '../ledger/world.ts'
 import { BANK, testPayments, transfer } from '../payments/world.ts'
 import { startTestGateway, TEST_BANK, type TestGateway } from '../support/gateway.ts'
 import { readable, Visitor } from './visitor.ts'
@@ -184,6 +187,45 @@ test('a transfer to a deleted account waits to be returned, and nobody can credi
   const returned = await first.post(`/operator/transfers/${id}/settle`, { as: 'returned', reason: 'account deleted' })
   expect(returned.location).toContain('done=settled')
 })
+
+test('finance operators cannot credit operators’ accounts: not by a transfer, an entry or a refund; an owner can', async () => {
+  const { sql } = running.database
+  const operatorId = await accountOf('two@example.com')
+  const order = (await second.order('98.000')).replace('/topup/', '')
+  const number = await waiting('tien cua toi', 98_000n)
+  const { callId } = await chargedCall(operatorId)
+  const assign = `/operator/transfers/${number}/assign`
+  const deeds = [
+    [assign, { to: 'two@example.com', reason: 'mine' }],
+    [assign, { to: order, reason: 'mine' }],
+    [assign, { to: String(operatorId), reason: 'mine' }],
+    ['/operator/transfers', { reference: 'FT700', amount: '98.000', memo: `nap ${order}`, reason: 'mine' }],
+    [`/operator/calls/${callId}/refund`, { reason: 'mine' }],
+  ] as const
+  const before = await running.balance(operatorId)
+  for (const [path, form] of deeds) {
+    const { status, html } = await second.post(path, form)
+    expect([path, status, readable(html).includes('only an owner may change it')]).toEqual([path, 403, true])
+  }
+  expect(await running.balance(operatorId)).toBe(before)
+  const owner = newVisitor()
+  const { password } = await owner.signUp('owner@example.com')
+  await setRole(sql, { accountId: await accountOf('owner@example.com'), role: 'owner', by: COMMAND_LINE })
+  await owner.post('/signin', { email: 'owner@example.com', password })
+  expect((await owner.post(assign, { to: order, reason: 'on the statement' })).location).toContain('done=assigned')
+  expect((await owner.post(`/operator/calls/${callId}/refund`, { reason: 'slow' })).location).toContain('done=refunded')
+  expect(await running.balance(operatorId)).toBe(before + 98_000n * 1_000_000n + CALL_MICRO_VND)
+})
+
+/** Charges an account for a call. */
+async function chargedCall(accountId: number) {
+  const { sql } = running.database
+  const amountMicroVnd = microVnd(10n * CALL_MICRO_VND)
+  await credit(sql, { accountId, amountMicroVnd, kind: 'adjustment', reference: 'for a call' })
+  const ended = settlement({ accountId, keyId: 1 })
+  await settleCalls(poolOf(sql), [ended])
+  return ended
+}
 
 test('the search finds transfers by reference, memo, payer, amount and owner, in any state, page by page', async () => {
   await waiting('tien com trua_50%', 61_234n, { bankReference: 'FT26326001', payer: 'LE VAN BINH' })

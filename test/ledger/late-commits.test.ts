@@ -12,10 +12,10 @@ import { readIncome } from '../../src/ledger/reports/operators.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
 import { settleCalls } from '../../src/ledger/settle.ts'
-import type { StatementPool, TransactionSql } from '../../src/lib/database.ts'
+import type { TransactionSql } from '../../src/lib/database.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { CALL_MICRO_VND, createCustomer, settlement } from './world.ts'
+import { CALL_MICRO_VND, createCustomer, poolOf, settlement } from './world.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
@@ -30,12 +30,6 @@ async function sumAll(): Promise<void> {
   await rollUpCalls(sql, AT_ONCE)
   await rollUpAccounts(sql, AT_ONCE)
   await sumDays(sql, TODAY_IS_OVER)
-}
-
-/** Runs statements in a transaction that a test keeps open, as if its commit did not return. */
-function poolOf(transaction: TransactionSql): StatementPool {
-  const query = (statement: string, values: readonly string[]) => transaction.unsafe(statement, [...values])
-  return { query } as unknown as StatementPool
 }
 
 async function figures() {

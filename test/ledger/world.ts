@@ -12,7 +12,7 @@ import { credit } from '../../src/ledger/credit.ts'
 import { createLedger, type RunningLedger } from '../../src/ledger/ledger.ts'
 import type { LedgerEvent, LedgerLimits } from '../../src/ledger/options.ts'
 import type { HoldAnswer, SettleAnswer } from '../../src/ledger/types.ts'
-import type { Sql } from '../../src/lib/database.ts'
+import type { AnySql, Sql, StatementPool } from '../../src/lib/database.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { CALL_MICRO_VND, holdRequest, settlement } from './calls.ts'
@@ -101,6 +101,12 @@ export async function call(
   if (held.outcome !== 'admitted') return { held, settled: null }
   await serve()
   return { held, settled: await ledger.settle(settlement(customer, { callId: request.callId })) }
+}
+
+/** A pool that runs the ledger's statements on a connection of the test's own, such as in a transaction that it keeps open. */
+export function poolOf(sql: AnySql): StatementPool {
+  const query = (statement: string, values: readonly string[]) => sql.unsafe(statement, [...values])
+  return { query } as unknown as StatementPool
 }
 
 export async function walletOf(

@@ -13,6 +13,7 @@ import { type Answer, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
 import { isTextKey, text } from '../texts/index.ts'
 import { callView, showsCosts } from './calls.ts'
 import { actorOf, operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
+import { guardOperators } from './gate.ts'
 
 export const CALL_PAGES: readonly Page[] = [
   {
@@ -66,7 +67,7 @@ async function callPage(request: PageRequest, call: OperatorCall, fault: string 
     refund: refunds.find(({ action, subject }) => action === 'call.refund' && subject.startsWith(requestId)) ?? null,
     isRefundable: refundedAt === null && call.chargedMicroVnd > 0n,
     reason: form.text('reason', REASON_CHARACTERS_MAX),
-    mayRefund: mayDo(session?.role ?? null, 'money'),
+    mayRefund: mayDo(session?.role ?? null, 'money') && (await guardOperators(request, [accountId])) === null,
     showsCosts: showsCosts(request),
     fault,
   }
@@ -106,6 +107,8 @@ async function refund(request: PageRequest): Promise<Answer> {
   const { options, form, language } = request
   const call = await findCall(request)
   if (call === null) return NOT_FOUND
+  const refused = await guardOperators(request, [call.accountId])
+  if (refused !== null) return refused
   const reason = form.text('reason', REASON_CHARACTERS_MAX)
   if (reason === '') return callPage(request, call, text(language, 'operator.reason.fault'))
   const { accountId, callId, requestId } = call

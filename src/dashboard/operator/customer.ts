@@ -5,7 +5,6 @@ import { listNotes } from '../../accounts/notes.ts'
 import { type AccountSummary, readAccountSummary } from '../../accounts/operator.ts'
 import { listActions } from '../../accounts/operator-log.ts'
 import { listChargedKeys, type OwnKey } from '../../accounts/own-keys.ts'
-import { mayDo } from '../../accounts/roles.ts'
 import { listSessions } from '../../accounts/sessions.ts'
 import { readCredits } from '../../ledger/reports/journal.ts'
 import { readUsageRows } from '../../ledger/reports/rows.ts'
@@ -15,10 +14,11 @@ import { listOrders } from '../../payments/orders.ts'
 import { keyView } from '../money/key-list.ts'
 import { orderView } from '../money/top-up.ts'
 import { rowView } from '../money/usage.ts'
-import { type Answer, idOf, NOT_FOUND, type PageRequest, signedIn } from '../page.ts'
+import { type Answer, idOf, NOT_FOUND, type PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { count, dong } from '../view/format.ts'
 import { operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
+import { guardOperators } from './gate.ts'
 import { actionView } from './log-view.ts'
 
 const ROWS = 10
@@ -42,16 +42,13 @@ export async function findAccount({ options, params }: PageRequest): Promise<Acc
   return accountId === null ? null : readAccountSummary(options.sql, accountId)
 }
 
-/** Returns the account that a form is about, or the error page to send instead. Only owners may change operators' accounts. */
+/** Returns the account that a form is about, or the error page to send instead. */
 export async function findCustomer(
   request: PageRequest,
 ): Promise<AccountSummary | Extract<Answer, { kind: 'problem' }>> {
   const account = await findAccount(request)
   if (account === null) return NOT_FOUND
-  if (account.role !== null && !mayDo(signedIn(request).role, 'team')) {
-    return { kind: 'problem', status: 403, message: 'customer.is_operator' }
-  }
-  return account
+  return (await guardOperators(request, [account.accountId])) ?? account
 }
 
 export async function showCustomer(request: PageRequest): Promise<Answer> {

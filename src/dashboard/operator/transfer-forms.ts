@@ -6,10 +6,12 @@
 import { findAccountByEmail } from '../../accounts/accounts.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
 import { enterTransfer } from '../../payments/enter.ts'
-import { assignTransaction, settleUnmatched } from '../../payments/unmatched.ts'
+import { findOrderCodes } from '../../payments/memo.ts'
+import { type Assignment, assignTransaction, findOwner, settleUnmatched } from '../../payments/unmatched.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { actorOf, REASON_CHARACTERS_MAX } from './frame.ts'
+import { guardOperators } from './gate.ts'
 import { OWNER_CHARACTERS_MAX, transfersPage } from './transfers.ts'
 
 const PATH = '/operator/transfers'
@@ -49,6 +51,11 @@ async function enter(request: PageRequest): Promise<Answer> {
     return transfersPage(request, { form: 'enter', faults: { reference: text(language, 'transfer.no_account') } })
   }
   const memo = form.text('memo', REASON_CHARACTERS_MAX)
+  const refused = await guardOwners(
+    request,
+    findOrderCodes(memo).map(orderCode => ({ orderCode })),
+  )
+  if (refused !== null) return refused
   const given = { bankReference, amountVnd, memo, by: actorOf(request), reason }
   const received = await enterTransfer(options.payments, given)
   switch (received.outcome) {
@@ -76,6 +83,15 @@ async function readOwner({ options }: PageRequest, typed: string) {
   return accountId === null ? { orderCode: typed.toUpperCase().replace(/\s/g, '') } : { accountId }
 }
 
+/** Like guardOperators, for the accounts that a transfer would be credited to. */
+async function guardOwners(request: PageRequest, targets: readonly Assignment['to'][]): Promise<Answer | null> {
+  const owners = await Promise.all(targets.map(to => findOwner(request.options.sql, to)))
+  return guardOperators(
+    request,
+    owners.filter(owner => owner !== null),
+  )
+}
+
 async function assign(request: PageRequest): Promise<Answer> {
   const { options, form, language, params } = request
   const bankTxnId = idOf(params.id)
@@ -93,6 +109,8 @@ async function assign(request: PageRequest): Promise<Answer> {
       },
     })
   if (to === null || reason === '') return refuse(to === null ? unknown : null)
+  const refused = await guardOwners(request, [to])
+  if (refused !== null) return refused
   const { outcome } = await assignTransaction(options.payments, { bankTxnId, to, by: actorOf(request), reason })
   switch (outcome) {
     case 'credited':
