@@ -370,6 +370,15 @@ test('a container without its tool is not sent upstream', async () => {
   expect(upstream).not.toHaveProperty('container')
 })
 
+test('functions that only a tool left out may call can be called by the model itself', async () => {
+  const own = { ...OWN.messages, allowed_callers: ['code_execution_20250825'] }
+  const both = { ...OWN.messages, name: 'get_time', allowed_callers: ['direct', 'code_execution_20260120'] }
+  const tools = [own, { type: 'code_execution_20250825', name: 'code_execution' }, both]
+  const { response, upstream } = await send('messages', 'claude-opus-5', { tools })
+  expect(response.headers.get('x-svc-left-out')).toBe('code_execution')
+  expect(upstream?.tools).toEqual([OWN.messages, { ...both, allowed_callers: ['direct'] }])
+})
+
 test('tools that only cost tokens pass unchanged', async () => {
   const tools = [
     { type: 'web_fetch_20250910', name: 'web_fetch' },

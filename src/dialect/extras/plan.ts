@@ -23,6 +23,7 @@ import {
   objectOrNull,
   textOrNull,
 } from '../../lib/json.ts'
+import { withoutCallers } from './callers.ts'
 import { filteredChoice, forces } from './choice.ts'
 import { refuseOtherCases, refuseOtherCasesIn, type Spellings, spellings } from './spelling.ts'
 
@@ -277,7 +278,12 @@ function leaveOut(request: ExtrasRequest, leftOut: readonly FoundTool[]): Member
   if (forced !== undefined) refuseTool(request, forced)
   if (gone.size === 0) return changes
   if (kept.length === 0) return [...changes, { op: 'remove', member: 'tools' }, { op: 'remove', member: 'tool_choice' }]
-  changes.push({ op: 'keep', member: 'tools', indices: kept })
+  const freed = withoutCallers(
+    kept.map(index => tools[index] as JsonValue),
+    type => isGone({ type }),
+  )
+  if (freed === null) changes.push({ op: 'keep', member: 'tools', indices: kept })
+  else changes.push({ op: 'set', member: 'tools', value: [...freed] })
   const filtered = filteredChoice(choice, isGone)
   if (filtered !== null) changes.push({ op: 'set', member: 'tool_choice', value: filtered })
   return changes
