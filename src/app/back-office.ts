@@ -52,6 +52,8 @@ export interface BackOfficeOptions {
   readonly log: Logger
   /** Called after a top-up is committed. */
   readonly onCredited: (accountId: number) => void
+  /** Counts an event for the metrics. */
+  readonly onPaymentEvent: (event: PaymentEvent) => void
 }
 
 /** A made-up bank, unknown to every banking app, so that nobody can transfer money to the sandbox by mistake. */
@@ -96,7 +98,7 @@ export function createPayments(given: {
 }
 
 export function openBackOffice(options: BackOfficeOptions): BackOffice {
-  const { config, sql, catalogue, keySecrets, log, onCredited } = options
+  const { config, sql, catalogue, keySecrets, log, onCredited, onPaymentEvent } = options
   const serviceName = catalogue.settings.service.toUpperCase()
   const outboxDir = config.mail.smtpUrl === null ? join(config.dataDir, 'outbox') : null
   if (outboxDir !== null && config.production) {
@@ -141,7 +143,11 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
     stopping: stopping.signal,
     report: (message, cause) => log.error({ cause }, message),
   })
-  const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
+  const report = (event: PaymentEvent): void => {
+    const { level, code, message, cause } = event
+    log[level]({ code, cause }, message)
+    onPaymentEvent(event)
+  }
   const payments = createPayments({ config, sql, onCredited, report })
   const providers = createBankProviders(config.providers, { limits: payments.limits, nowMs: Date.now })
   const sources = createPullSources(config.providers, { limits: payments.limits, sepayApiUrl: config.sepayApiUrl })

@@ -174,6 +174,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     keySecrets,
     log,
     onCredited: accountId => ledger.wake(accountId),
+    onPaymentEvent: event => telemetry.paymentReported(event),
   })
   const unknownModels = countUnknownModels({
     sql,

@@ -12,6 +12,7 @@ import type { MailMetrics } from '../lib/mail.ts'
 import { counter, type Family, gauge, type Labels, writeExposition } from '../lib/metrics.ts'
 import type { Maintenance } from '../operations/maintenance.ts'
 import type { UnknownModels } from '../operations/unknown-models.ts'
+import { PAYMENT_EVENTS, type PaymentEvent } from '../payments/types.ts'
 import type { CallObserver, CallTracer } from '../pipeline/call.ts'
 import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
@@ -66,6 +67,7 @@ export class Telemetry {
   readonly #options: TelemetryOptions
   readonly #calls: CallMetrics | null
   readonly #ledgerEvents = new Map<string, number>(LEDGER_EVENTS.map(code => [code, 0]))
+  readonly #paymentEvents = new Map<string, number>(PAYMENT_EVENTS.map(code => [code, 0]))
   readonly #closers: (() => unknown)[] = []
   readonly #spans: SpanSink | null
   readonly tracer: CallTracer
@@ -105,6 +107,10 @@ export class Telemetry {
 
   ledgerReported({ code }: LedgerEvent): void {
     this.#ledgerEvents.set(code, (this.#ledgerEvents.get(code) ?? 0) + 1)
+  }
+
+  paymentReported({ code }: PaymentEvent): void {
+    this.#paymentEvents.set(code, (this.#paymentEvents.get(code) ?? 0) + 1)
   }
 
   /**
@@ -199,6 +205,11 @@ export class Telemetry {
         [{ outcome: 'sent' }, sent],
         [{ outcome: 'failed' }, failed],
       ]),
+      counter(
+        'gateway_payment_events_total',
+        'Events logged about bank transactions, from notifications, polling and operators, by code.',
+        this.#paymentEvents.entries().map(([code, count]) => [{ code }, count] as const),
+      ),
       counter(
         'gateway_unknown_model_calls_total',
         'Calls that asked for an unknown model name, by outcome.',

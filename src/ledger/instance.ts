@@ -6,6 +6,7 @@
 
 import type { EndpointCode } from '../catalogue/endpoints.ts'
 import { plainArray, type StatementPool } from '../lib/database.ts'
+import type { PlainFault } from '../lib/fault-text.ts'
 import { ZERO_MICRO_VND } from '../lib/money.ts'
 import type { Settlement } from './types.ts'
 
@@ -87,6 +88,15 @@ interface HoldRow {
 export async function registerInstance(pool: StatementPool, name: string): Promise<string> {
   const rows = await pool.query<{ instance_id: string }>(REGISTER, [name])
   return rows[0]!.instance_id
+}
+
+/** The process started with another database, whose settlements it may still have. */
+export class DifferentDatabaseError extends Error implements PlainFault {
+  readonly mayBeLogged = true
+
+  constructor() {
+    super('DATABASE_URL now leads to a different database; restart the gateway')
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import { every } from './every.ts'
 import { Extending } from './extending.ts'
 import {
   beat,
+  DifferentDatabaseError,
   endInstance,
   fenceDead,
   findAbandoned,
@@ -274,10 +275,8 @@ async function heartbeat(parts: Parts): Promise<void> {
     report(parts, 'fenced', 'another process declared this one dead; registered again')
     answer = await beat(pools.life, self())
   }
-  if (answer !== null && answer.databaseId !== parts.databaseId) {
-    throw new Error('DATABASE_URL now points to a different database; restart the gateway')
-  }
   if (answer === null) return
+  if (answer.databaseId !== parts.databaseId) throw new DifferentDatabaseError()
   if (answer.history !== parts.history) {
     if (parts.history !== null) {
       let count = 0

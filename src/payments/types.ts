@@ -92,9 +92,15 @@ export type RecordAction = (
   },
 ) => Promise<unknown>
 
+/**
+ * `conflict`: a known transaction was reported again with other data. `undecided`: deciding what to do with a stored transaction
+ * failed.
+ */
+export const PAYMENT_EVENTS = ['credited', 'unmatched', 'conflict', 'undecided'] as const
+
 export interface PaymentEvent {
   readonly level: 'info' | 'warn' | 'error'
-  readonly code: 'credited' | 'unmatched' | 'conflict' | 'undecided'
+  readonly code: (typeof PAYMENT_EVENTS)[number]
   readonly message: string
   readonly cause?: unknown
 }

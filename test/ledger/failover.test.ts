@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/lib/database.ts'
+import { faultText } from '../../src/lib/fault-text.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
   CALL_MICRO_VND,
@@ -48,4 +49,18 @@ test('after a failover that lost settlements, the spool restores each of them on
   await Promise.all([standby.close(), sql.end({ timeout: 1 })])
   await admin.unsafe(`drop database ${name}_standby with (force)`)
   await admin.end({ timeout: 1 })
+})
+
+test('a process whose database becomes another one reports that at each heartbeat, and the log may say so', async () => {
+  const other = await createTestDatabase()
+  const ledger = await startLedger(other.url, { limits: { heartbeatMs: 20 } })
+  const faults = () => ledger.events.filter(({ code }) => code === 'background_failed')
+  await ledger.settle(settlement(await createCustomer(other.sql, CALL_MICRO_VND)))
+  expect(faults()).toEqual([])
+  await other.sql`update database_identity set database_id = gen_random_uuid()`
+  await expect.poll(() => faults().length, { timeout: 60_000 }).toBeGreaterThan(5)
+  expect(faults()[0]?.message).toBe('heartbeat failed')
+  expect(faultText(faults()[0]?.cause)).toContain('DATABASE_URL now leads to a different database; restart the gateway')
+  await ledger.close()
+  await other.drop()
 })

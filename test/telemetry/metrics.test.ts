@@ -2,6 +2,7 @@
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { signWebhook } from '../../src/alerts/webhook-secrets.ts'
 import { audit } from '../../src/audit/audit.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { Histogram, histogram, mergeExpositions, writeExposition } from '../../src/lib/metrics.ts'
@@ -28,6 +29,7 @@ const ENTRY = 'claude-opus-5'
 const LABELS = { entry: ENTRY, upstream: 'anthropic', endpoint: 'messages' }
 /** A model that the chat endpoints do not serve. */
 const IMAGES = TABLES.entries.find(({ endpoints }) => endpoints[0] === 'images_generations')?.id ?? ''
+const BANK_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const CANARY = 'a secret prompt'
 
 describe('a gateway with metrics', () => {
@@ -46,7 +48,7 @@ describe('a gateway with metrics', () => {
         targets: { 'claude-sonnet-5': ['anthropic', 'xai'] },
       }),
       upstreams: { anthropic: provider.url, xai: provider.url },
-      environment: { METRICS_PORT: '0', BANK_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+      environment: { METRICS_PORT: '0', BANK_WEBHOOK_SECRET: BANK_SECRET },
     })
     account = await running.account(1_000_000n * 1_000_000n)
     url = running.gateway.metrics?.url ?? ''
@@ -250,6 +252,26 @@ describe('a gateway with metrics', () => {
       () => fetch(`${running.url}/webhooks/bank/signed`, { method: 'POST', body: '{}' }),
     )
     expect(counted).toEqual([1, 1])
+  })
+
+  test('counts bank transactions that are reported again with another amount', async () => {
+    const notify = (amount_vnd: number) => {
+      const transaction = { id: 'twice', account_number: '1', amount_vnd, direction: 'in', memo: '' }
+      const body = JSON.stringify({ transactions: [transaction] })
+      const [id, timestamp] = ['notification', String(Math.floor(Date.now() / 1000))]
+      const headers = {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': signWebhook([BANK_SECRET], { id, timestamp, body }),
+      }
+      return fetch(`${running.url}/webhooks/bank/signed`, { method: 'POST', headers, body })
+    }
+    const codes = ['unmatched', 'conflict', 'undecided'].map(
+      code => ['gateway_payment_events_total', { code }] as const,
+    )
+    expect(await rises(codes, () => notify(50_000))).toEqual([1, 0, 0])
+    expect(await rises(codes, () => notify(60_000))).toEqual([0, 1, 0])
   })
 
   test('names that are not in the catalogue create no labels', async () => {
