@@ -34,13 +34,13 @@ export const LIMITS = {
     fallback: 96 * MIB,
     min: MIB,
     max: 65_536 * MIB,
-    what: 'Decoded bytes of all request bodies in one process; they take about six times as much memory.',
+    what: 'Decoded bytes of all request bodies in one process, and of images fetched for them; they take about six times as much memory.',
   },
   keyBodiesBytesMax: {
     fallback: 64 * MIB,
     min: MIB,
     max: 65_536 * MIB,
-    what: "Decoded bytes of one key's request bodies in flight in one process.",
+    what: "Decoded bytes of one key's request bodies in flight in one process, and of images fetched for them.",
   },
   strangersBodiesBytesMax: {
     fallback: 16 * MIB,

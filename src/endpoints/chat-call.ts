@@ -104,12 +104,11 @@ class ChatCall {
   prepareFor(target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     assert(this.#body)
     const { services, client, call, extras } = this.#opened
-    const { accountId } = call.caller
     const body = extras.bodyFor(this.#body, target)
     const { format } = body
     this.#recordWire(target)
     if (target.dialect.content.imageUrl !== 'inline') return this.#prepareInTurn(body, target)
-    return withInlineImages(services, { accountId, body, target, format, signal: client.gone }).then(inlined =>
+    return withInlineImages(services, { call, body, target, format, signal: client.gone }).then(inlined =>
       this.#prepareInTurn(inlined, target),
     )
   }

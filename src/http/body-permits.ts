@@ -138,11 +138,11 @@ export class BodyPermits {
    */
   wait(permit: BodyPermit, bytes: number): Promise<void> {
     const { bodiesWaitingMax, bodyWaitMs } = this.#limits
-    if (this.#waiters.length >= bodiesWaitingMax) return Promise.reject(this.#crowded())
+    if (this.#waiters.length >= bodiesWaitingMax) return Promise.reject(this.refusal())
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#leave(waiter)
-        reject(this.#crowded())
+        reject(this.refusal())
       }, bodyWaitMs)
       const waiter: Waiter = { permit, bytes, resolve, reject, timer }
       const behind = permit.bytes === 0 ? -1 : this.#waiters.findIndex(each => isBefore(permit, each.permit))
@@ -191,7 +191,8 @@ export class BodyPermits {
     return new Budget(this.#limits.keyBodiesBytesMax, this.#limits.bodyBytesMax)
   }
 
-  #crowded(): GatewayError {
+  /** @internal Counts a refusal, and returns its error. */
+  refusal(): GatewayError {
     this.#refused++
     return crowded()
   }
@@ -229,6 +230,14 @@ export class BodyPermit {
     const more = bytes - this.bytes
     if (more <= 0 || this.#permits.tryGrow(this, more)) return null
     return this.#permits.wait(this, more)
+  }
+
+  /**
+   * Extends the permit by bytes that the call fetches besides its body. Never waits: calls that hold bytes could wait for each
+   * other. Throws GatewayError `rate_limited` if there is no room.
+   */
+  add(bytes: number): void {
+    if (this.#released || !this.#permits.tryGrow(this, bytes)) throw this.#permits.refusal()
   }
 
   /** Call with the body's size when the body is complete: gives back the unused bytes. */

@@ -32,6 +32,11 @@ export class CallPass {
     else this.#leave = leave
   }
 
+  /** Reserves memory for bytes that the call fetches besides its body. Throws GatewayError `rate_limited` if there is none left. */
+  reserve(bytes: number): void {
+    this.#permit?.add(bytes)
+  }
+
   /** Releases the body's permit: the call continues without its body in memory. Safe to call more than once. */
   bodyDone(): void {
     this.#permit?.release()

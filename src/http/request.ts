@@ -109,6 +109,7 @@ export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Call
       return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
     },
     bodyDone: () => state.pass.bodyDone(),
+    reserve: bytes => state.pass.reserve(bytes),
     header: name => {
       if (name === 'x-request-id') return state.requestId
       const value = request.headers[name]

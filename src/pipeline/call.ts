@@ -61,6 +61,11 @@ export interface Call {
   readonly takeBody: () => Buffer
   /** Releases the memory reserved for the body. Call it when the body's bytes are no longer needed. */
   readonly bodyDone: () => void
+  /**
+   * Reserves memory for bytes that the call fetches besides its body, until the call ends or `bodyDone`. Throws GatewayError
+   * `rate_limited` if there is none left.
+   */
+  readonly reserve: (bytes: number) => void
 }
 
 export type HeaderMap = Record<string, string>

@@ -8,12 +8,12 @@ import { parseExactJson } from '../lib/exact-json.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { editJson, membersOf } from '../lib/json-text.ts'
 import { imageUrlsToFetch, inlineImages } from '../translate/image-urls.ts'
-import type { Services } from './call.ts'
+import type { Call, Services } from './call.ts'
 import { fetchTogether } from './fetch-images.ts'
 import type { ChatBody } from './receive.ts'
 
 export interface InlineOptions {
-  readonly accountId: number
+  readonly call: Pick<Call, 'caller' | 'reserve'>
   readonly body: ChatBody
   readonly target: UpstreamTarget
   readonly format: WireName
@@ -25,7 +25,7 @@ export interface InlineOptions {
  * `invalid_request` for a URL that does not lead to an image, and for more URLs than `limits.imageUrlsMax`.
  */
 export async function withInlineImages(services: Services, options: InlineOptions): Promise<ChatBody> {
-  const { accountId, body, target, format, signal } = options
+  const { call, body, target, format, signal } = options
   // Only plain conversations, which have no images, leave values unparsed (see `read-outline.ts`).
   if (target.dialect.content.imageUrl !== 'inline' || body.unread !== null) return body
   const { json } = body
@@ -38,8 +38,8 @@ export async function withInlineImages(services: Services, options: InlineOption
     throw new GatewayError('invalid_request', { message })
   }
   const bytesMax = services.limits.bodyBytesMax
-  const fetched = await fetchTogether(urls, { accountId, bytesMax, signal }, async (url, call) => {
-    const { mediaType, bytes } = await services.images.fetch(url, { field, ...call })
+  const fetched = await fetchTogether(urls, { call, bytesMax, signal }, async (url, fetching) => {
+    const { mediaType, bytes } = await services.images.fetch(url, { field, ...fetching })
     return [url, { mediaType, data: bytes.toString('base64') }] as const
   })
   const text = editJson(body.text, inlineImages(format, json, new Map(fetched)))

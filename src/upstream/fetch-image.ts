@@ -36,12 +36,14 @@ export interface ImageCall {
   readonly signal: AbortSignal
   /** How many more bytes the images of one call may have in total. All fetches of the call share this object. */
   readonly budget: { bytesLeft: number }
+  /** Called as bytes arrive, to reserve memory for them. A GatewayError that it throws ends the fetch, and is passed on. */
+  readonly reserve: (bytes: number) => void
 }
 
 export interface ImageFetcher {
   /**
    * Fetches one image. Error messages name the request's `field` instead of the URL, and reveal nothing about the internal
-   * network. Rejects with GatewayError `invalid_request` or `request_too_large`.
+   * network. Rejects with GatewayError `invalid_request`, `request_too_large` or `rate_limited`.
    */
   fetch(url: string, call: ImageCall): Promise<FetchedImage>
   readonly queue: QueueLoad
@@ -75,7 +77,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
   const perAccountMax = Math.ceil(options.parallelMax / 2)
   const byAccount = new Map<number, number>()
   return {
-    async fetch(url, { field, accountId, signal, budget }) {
+    async fetch(url, { field, accountId, signal, budget, reserve }) {
       const own = byAccount.get(accountId) ?? 0
       if (running >= options.parallelMax || own >= perAccountMax) {
         throw new GatewayError('rate_limited', {
@@ -87,11 +89,13 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
       byAccount.set(accountId, own + 1)
       const timeout = AbortSignal.timeout(options.timeoutMs)
       try {
-        const bytes = await follow(url, { agent, guard, options, budget, signal: AbortSignal.any([signal, timeout]) })
+        const bounded = AbortSignal.any([signal, timeout])
+        const bytes = await follow(url, { agent, guard, options, budget, reserve, signal: bounded })
         const mediaType = pictureType(bytes)
         if (mediaType === null) throw new Refusal('the URL does not lead to a PNG, JPEG, WebP or GIF image')
         return { bytes, mediaType }
       } catch (error) {
+        if (error instanceof GatewayError) throw error
         const late = timeout.aborted
           ? new Refusal(`the image did not arrive within ${options.timeoutMs / 1000} s`)
           : null
@@ -133,6 +137,7 @@ interface Pursuit {
   readonly guard: AddressGuard
   readonly options: ImageFetchOptions
   readonly budget: { bytesLeft: number }
+  readonly reserve: (bytes: number) => void
   readonly signal: AbortSignal
 }
 
@@ -174,7 +179,7 @@ function checkUrl(url: URL, { guard, options }: Pursuit): void {
   if (!options.ports.includes(port)) throw new Refusal(`only ports ${options.ports.join(' and ')} are allowed`)
 }
 
-async function readImage(response: Dispatcher.ResponseData, { options, budget }: Pursuit): Promise<Buffer> {
+async function readImage(response: Dispatcher.ResponseData, { options, budget, reserve }: Pursuit): Promise<Buffer> {
   const { bytesMax } = options
   try {
     if (response.statusCode !== 200) throw new Refusal(`the server answered ${response.statusCode}`)
@@ -189,6 +194,7 @@ async function readImage(response: Dispatcher.ResponseData, { options, budget }:
       budget.bytesLeft -= chunk.length
       if (size > bytesMax) throw tooLarge
       if (budget.bytesLeft < 0) throw new Refusal('the images of this call are too large in total', 'request_too_large')
+      reserve(chunk.length)
       chunks.push(chunk)
     }
     return Buffer.concat(chunks)

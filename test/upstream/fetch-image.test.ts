@@ -65,7 +65,13 @@ function makeFetcher(options: Partial<ImageFetchOptions> = {}): ImageFetcher {
   return fetcher
 }
 
-const call = { field: 'image_url', accountId: 1, signal: new AbortController().signal, budget: { bytesLeft: 1e9 } }
+const call = {
+  field: 'image_url',
+  accountId: 1,
+  signal: new AbortController().signal,
+  budget: { bytesLeft: 1e9 },
+  reserve: () => {},
+}
 const attempt = (url: string, options: Partial<ImageFetchOptions> = {}) => makeFetcher(options).fetch(url, call)
 
 test.each(HOSTILE_HOSTS)('refuses the host %s without a connection', async host => {
@@ -209,7 +215,7 @@ test('stops when the call is aborted, and respects its limit of concurrent fetch
   const fetcher = makeFetcher({ parallelMax: 1 })
   const leaving = new AbortController()
   const url = `http://${OUTSIDE}:${outsidePort}/a.png`
-  const first = fetcher.fetch(url, { field: 'image', accountId: 1, signal: leaving.signal, budget: { bytesLeft: 1e9 } })
+  const first = fetcher.fetch(url, { ...call, signal: leaving.signal })
   await arrived.promise
   await expect(fetcher.fetch(url, call)).rejects.toMatchObject({ code: 'rate_limited' })
   leaving.abort()

@@ -85,7 +85,7 @@ async function bodyMaker({ services, client, body, call, extras }: Opened): Prom
       }))
   }
   const wanted = [...body.references, ...(body.mask === null ? [] : [body.mask])]
-  const bounds = { accountId: call.caller.accountId, bytesMax: services.limits.bodyBytesMax, signal: client.gone }
+  const bounds = { call, bytesMax: services.limits.bodyBytesMax, signal: client.gone }
   const fetched = await fetchTogether(wanted, bounds, (reference, fetching) =>
     imageOf(reference, services.images, fetching),
   )
