@@ -84,8 +84,8 @@ export async function sendAnswer(
       else if (answer.session !== undefined) sendSession(reply, frame.cookie, answer.session)
       if (answer.attempt !== undefined) sendAttempt(reply, frame.cookie, answer.attempt)
       reply.header('cache-control', 'no-store')
-      // htmx would follow the redirect itself and insert the whole page into a part of the current one.
-      if (audience.isFragment) return reply.header('hx-redirect', answer.to).code(200).send('')
+      // htmx would follow the redirect itself and insert the whole page, or nothing of it, into a part of the current one.
+      if (request.headers['hx-request'] === 'true') return reply.header('hx-redirect', answer.to).code(200).send('')
       return reply.redirect(answer.to, 303)
     case 'file': {
       reply.headers({ 'cache-control': 'no-store', 'content-type': answer.contentType, ...answer.headers })

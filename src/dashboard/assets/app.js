@@ -16,6 +16,8 @@
       document.execCommand('copy')
       area.remove()
     }
+    // The label is already taken away if the button was pressed a moment ago.
+    if (button.classList.contains('done')) return
     const label = button.getAttribute('aria-label')
     button.classList.add('done')
     button.setAttribute('aria-label', document.body.dataset.copied)
@@ -70,14 +72,24 @@
 
   // While htmx loads, the part that will change is marked busy; if loading fails, a message appears beside the old content.
   let failed = null
+  /** The newest request for each part: it has replaced older ones, which end after it has begun. */
+  const newest = new WeakMap()
 
   function target(event) {
     const { target } = event.detail.ctx
     return target instanceof Element ? target : document.querySelector(target)
   }
 
-  document.addEventListener('htmx:before:request', event => target(event)?.setAttribute('aria-busy', 'true'))
-  document.addEventListener('htmx:finally:request', event => target(event)?.removeAttribute('aria-busy'))
+  document.addEventListener('htmx:before:request', event => {
+    const part = target(event)
+    if (part === null) return
+    newest.set(part, event.detail.ctx)
+    part.setAttribute('aria-busy', 'true')
+  })
+  document.addEventListener('htmx:finally:request', event => {
+    const part = target(event)
+    if (part !== null && newest.get(part) === event.detail.ctx) part.removeAttribute('aria-busy')
+  })
   document.addEventListener('htmx:after:request', () => {
     document.getElementById('fault').hidden = true
   })

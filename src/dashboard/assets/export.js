@@ -10,6 +10,8 @@
     progress.value = 0
     status.hidden = false
     const response = await fetch(link.href, { credentials: 'same-origin' })
+    // Whoever is signed out is led to the sign-in page, which is no export, and comes back to this page from there.
+    if (response.redirected) return location.reload()
     if (!response.ok) throw new Error(String(response.status))
     const chunks = []
     let lines = 0
