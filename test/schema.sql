@@ -844,7 +844,7 @@ create table usage_hourly (
   images bigint not null,
   charged_micro_vnd bigint not null,
   constraint usage_hourly_pkey PRIMARY KEY (account_id, hour, key_id, entry_id, status, tag)
-) with (fillfactor=80);
+) with (fillfactor=80,autovacuum_vacuum_insert_scale_factor=0.02);
 CREATE INDEX usage_hourly_forgotten ON public.usage_hourly USING brin (hour);
 CREATE INDEX usage_hourly_merged ON public.usage_hourly USING btree (hour) WHERE (EXTRACT(hour FROM (hour AT TIME ZONE 'Asia/Ho_Chi_Minh'::text)) <> (0)::numeric);
 

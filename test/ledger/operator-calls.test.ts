@@ -10,9 +10,10 @@ import { exportCallsCsv } from '../../src/ledger/reports/operator-calls-csv.ts'
 import { retireUsage } from '../../src/ledger/retire.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import type { SettledAttempt, Settlement } from '../../src/ledger/types.ts'
-import { openDatabase, type Sql } from '../../src/lib/database.ts'
+import { openDatabase } from '../../src/lib/database.ts'
 import { requestIdOf, uuidv7 } from '../../src/lib/ids.ts'
 import { microVnd } from '../../src/lib/money.ts'
+import { plansOf } from '../support/plans.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
   CALL_MICRO_VND,
@@ -143,20 +144,11 @@ describe.each(['before', 'after'])('%s they are rolled up', when => {
 })
 
 test('a search skips hours and finds what belongs to its calls by index, however many of them Postgres expects', async () => {
-  const session = { enable_seqscan: 'off', enable_bitmapscan: 'off', enable_sort: 'off', enable_nestloop: 'off' }
-  const own = openDatabase({ url: database.url, name: 'plan', connectionsMax: 1, session })
-  const plans: string[] = []
-  const planned = {
-    async unsafe(statement: string, parameters: (string | null)[]) {
-      const plan = await own.unsafe(`explain (costs off) ${statement}`, parameters)
-      plans.push(plan.map(row => row['QUERY PLAN']).join('\n'))
-      return await own.unsafe(statement, parameters)
-    },
-  } as unknown as Sql
   const filter = { ...everything, to: new Date(now - 5 * HOUR_MS), status: 'error' } as const
-  const { calls } = await findCalls(planned, { filter, limit: 1 }, { pageRowsMax: 1, windows: [20] })
-  await own.end({ timeout: 5 })
-  expect(calls).toHaveLength(1)
+  const plans = await plansOf(database.url, ['seqscan', 'bitmapscan', 'sort', 'nestloop'], async planned => {
+    const { calls } = await findCalls(planned, { filter, limit: 1 }, { pageRowsMax: 1, windows: [20] })
+    expect(calls).toHaveLength(1)
+  })
   const [skip, page] = ['call_hourly', 'usage'].map(table => plans.find(plan => plan.includes(` on ${table}`)))
   expect(skip).toContain('Index Scan Backward using call_hourly_last_call')
   expect(skip).not.toContain('Sort')

@@ -15,6 +15,7 @@ import { readTopCustomers } from '../../src/ledger/reports/top-customers.ts'
 import type { UsageFilter, UsageRow } from '../../src/ledger/reports/types.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
+import { plansOf } from '../support/plans.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { addMoney, type Customer, call, createCustomer, startLedger } from './world.ts'
 
@@ -183,6 +184,11 @@ describe('sums by hour and day', () => {
     const other = { ...period(), accountId: stranger.accountId }
     expect(await readChoices(sql, other)).toEqual({ entryIds: [], statuses: [], tags: [] })
     expect(await readHourly(sql, { ...other, per: 'hour', by: 'model' })).toEqual([])
+  })
+
+  test('find the choices in the index alone: the rows of a large account lie on as many pages', async () => {
+    const [plan] = await plansOf(database.url, ['seqscan', 'bitmapscan'], planned => readChoices(planned, period()))
+    expect(plan).toContain('Index Only Scan using usage_hourly_pkey on usage_hourly')
   })
 })
 

@@ -22,7 +22,7 @@ export const USAGE_PAGES: readonly Page[] = [
 ]
 
 const PERIODS_DAYS = [1, 7, 30, 90] as const
-/** Maximum number of tags to choose from: the most used ones. A URL may filter by any other tag. */
+/** Maximum number of tags to choose from: those with calls in most hours. A URL may filter by any other tag. */
 const TAGS_MAX = 100
 
 export function keyLabel(keys: readonly KeyName[], keyId: number): string {

@@ -66,13 +66,14 @@ select to_char(slot at time zone 'Asia/Ho_Chi_Minh', case $9 when 'hour' then 'Y
 }
 
 const FIGURES = { model: figuresBy('model'), key: figuresBy('key'), tag: figuresBy('tag') } as const
+/** Counts sums, not calls: the primary key of `usage_hourly` has all that is read, so none of its rows, which lie far apart. */
 const CHOICES = `
 with ${ASKED},
 kinds as (
-  select entry_id, status, tag, sum(calls) as calls from ${ROLLED_UP} group by 1, 2, 3
+  select entry_id, status, tag, count(*) as sums from ${ROLLED_UP} group by 1, 2, 3
   union all
-  select entry_id, status, coalesce(tag, ''), count(*) from ${BEHIND_MARK} group by 1, 2, 3)
-select entry_id, status, tag from kinds group by grouping sets ((entry_id), (status), (tag)) order by sum(calls) desc`
+  select distinct entry_id, status, coalesce(tag, ''), 1 from ${BEHIND_MARK})
+select entry_id, status, tag from kinds group by grouping sets ((entry_id), (status), (tag)) order by sum(sums) desc`
 
 /**
  * Returns one figure for each hour or day and each model, key or tag that had calls in it, ordered by time, then by model, key
@@ -87,13 +88,13 @@ export async function readHourly(sql: AnySql, request: HourlyRequest): Promise<r
 }
 
 export interface UsageChoices {
-  /** Ids of the entries, the most used first; '' for calls that ended before an entry was chosen. */
+  /** Ids of the entries; '' for calls that ended before an entry was chosen. */
   readonly entryIds: readonly string[]
   readonly statuses: readonly number[]
   readonly tags: readonly string[]
 }
 
-/** The values by which the calls of a period can be filtered. */
+/** The values by which the calls of a period can be filtered, those with calls in most hours first. */
 export async function readChoices(
   sql: AnySql,
   request: Pick<HourlyRequest, 'accountId' | 'from' | 'to'>,
