@@ -50,6 +50,10 @@ export interface PeopleLimits {
   readonly throttleForgetSeconds: number
   /** Emails per hour to one address. */
   readonly mailsPerHourMax: number
+  /** Pauses before each retry of a notice about a change of the account, in ms. */
+  readonly noticePausesMs: readonly number[]
+  /** Maximum number of notices that wait for a retry. */
+  readonly noticesWaitingMax: number
   /** How long the log of sent emails is kept. */
   readonly mailsSeconds: number
   /** Registrations per hour from one network; `registrationsMax` is the limit for all networks together. */
@@ -85,6 +89,8 @@ export const PEOPLE_LIMITS: PeopleLimits = {
   throttleSeconds: 3_600,
   throttleForgetSeconds: 86_400,
   mailsPerHourMax: 5,
+  noticePausesMs: [60_000, 300_000, 1_800_000, 7_200_000],
+  noticesWaitingMax: 1_000,
   mailsSeconds: 90 * 86_400,
   registrationsPerNetworkMax: 20,
   registrationsMax: 1_000,
