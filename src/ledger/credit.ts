@@ -22,13 +22,17 @@ export interface CreditAnswer {
   /** `already`: this reference was booked before, and the other fields describe that booking. */
   readonly outcome: 'credited' | 'already'
   readonly amountMicroVnd: MicroVnd
+  readonly note: string | null
   readonly seq: number
   readonly balanceAfterMicroVnd: MicroVnd
 }
 
+/** The reference was booked before with a different amount. */
+export class ReusedReferenceError extends RangeError {}
+
 const AMOUNT_MAX = 10n ** 18n
 const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
-const FIND = `select amount_micro_vnd, seq, balance_after_micro_vnd from credit
+const FIND = `select amount_micro_vnd, note, seq, balance_after_micro_vnd from credit
   where account_id = $1::text::bigint and kind = $2::text::smallint and reference = $3`
 const BOOK = `
 with upd as (
@@ -37,11 +41,12 @@ with upd as (
   returning account_id, seq, balance_micro_vnd)
 insert into credit (account_id, seq, amount_micro_vnd, kind, reference, balance_after_micro_vnd, note)
 select account_id, seq, $2::text::bigint, $3::text::smallint, $4, balance_micro_vnd, $5 from upd
-returning amount_micro_vnd, seq, balance_after_micro_vnd`
+returning amount_micro_vnd, note, seq, balance_after_micro_vnd`
 
 /**
  * Books a credit once per account, kind and reference; within the caller's transaction if `sql` is one. Throws an Error that says
- * what is wrong: there is no such account, the reference has been used for another amount, or the debit exceeds the balance.
+ * what is wrong: there is no such account, the reference has been used for another amount (ReusedReferenceError), or the debit
+ * exceeds the balance.
  */
 export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise<CreditAnswer> {
   if (request.amountMicroVnd === 0n) throw new RangeError('a credit cannot be 0')
@@ -69,16 +74,18 @@ async function book(sql: AnySql, request: CreditRequest): Promise<CreditAnswer> 
   if (earlier !== undefined) {
     const answer = readAnswer(earlier, 'already')
     if (answer.amountMicroVnd === request.amountMicroVnd) return answer
-    throw new RangeError(`the reference ${request.reference} was booked on account ${account} with a different amount`)
+    const message = `the reference ${request.reference} was booked on account ${account} with a different amount`
+    throw new ReusedReferenceError(message)
   }
   const booked = await sql.unsafe(BOOK, [account, amount, kind, request.reference, request.note ?? null])
   return readAnswer(booked[0]!, 'credited')
 }
 
-function readAnswer(row: Readonly<Record<string, string>>, outcome: CreditAnswer['outcome']): CreditAnswer {
+function readAnswer(row: Readonly<Record<string, string | null>>, outcome: CreditAnswer['outcome']): CreditAnswer {
   return {
     outcome,
     amountMicroVnd: microVnd(BigInt(row.amount_micro_vnd!)),
+    note: row.note ?? null,
     seq: Number(row.seq),
     balanceAfterMicroVnd: microVnd(BigInt(row.balance_after_micro_vnd!)),
   }

@@ -75,6 +75,18 @@ test('an amount above the limit needs a confirmation of this very amount, and is
   expect(await sum()).toBe(before + 100_000n * MILLION)
 })
 
+test('a form that was booked and is changed and sent again books nothing, and says so', async () => {
+  const form = { amount: '1.000', reason: 'goodwill', submission: crypto.randomUUID() }
+  expect((await owner.post(path('/adjust'), form)).location).toBe(`${path()}?done=adjusted`)
+  const before = await sum()
+  for (const change of [{ amount: '2.000' }, { amount: '-1.000' }, { reason: 'a second time' }]) {
+    const again = await owner.post(path('/adjust'), { ...form, ...change })
+    expect([change, again.location]).toEqual([change, `${path()}?done=adjusted_before`])
+  }
+  expect(readable((await owner.get(`${path()}?done=adjusted_before`)).html)).toContain('Nothing was booked')
+  expect(await sum()).toBe(before)
+})
+
 test('an amount that cannot be booked is refused with an error at its field, and what was typed stays', async () => {
   const before = await sum()
   for (const amount of ['9.000.001', '5000000000', '-9.000.001', '0', 'abc', '1.5', '99999999999999']) {

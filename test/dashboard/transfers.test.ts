@@ -6,6 +6,7 @@ import { setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { settleCalls } from '../../src/ledger/settle.ts'
+import { requestIdOf } from '../../src/lib/ids.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { enterTransfer } from '../../src/payments/enter.ts'
 import { receiveTransactions } from '../../src/payments/receive.ts'
@@ -215,6 +216,15 @@ test('finance operators cannot credit operators’ accounts: not by a transfer, 
   expect((await owner.post(assign, { to: order, reason: 'on the statement' })).location).toContain('done=assigned')
   expect((await owner.post(`/operator/calls/${callId}/refund`, { reason: 'slow' })).location).toContain('done=refunded')
   expect(await running.balance(operatorId)).toBe(before + 98_000n * 1_000_000n + CALL_MICRO_VND)
+})
+
+test('customers see which call a refund is for', async () => {
+  const { callId } = await chargedCall(await accountOf(EMAIL))
+  const refunded = await first.post(`/operator/calls/${callId}/refund`, { reason: 'slow' })
+  expect(refunded.location).toContain('done=refunded')
+  const text = readable((await an.get('/topup')).html)
+  expect(text).toMatch(new RegExp(`Refund 1,68 ₫ [\\d.,]+ ₫ ${requestIdOf(callId)}`))
+  expect(text).not.toContain('slow')
 })
 
 /** Charges an account for a call. */

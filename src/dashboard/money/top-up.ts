@@ -63,7 +63,7 @@ async function form(request: PageRequest, fault: string | null): Promise<Answer>
       credits: credits.map(row => ({
         ...row,
         kindKey: `topup.kind.${row.kind}`,
-        note: row.kind === 'bank_topup' ? row.note : null,
+        note: row.kind === 'adjustment' ? null : row.note,
       })),
       moreCredits:
         credits.length === limit && lastCredit

@@ -7,7 +7,7 @@ import { type AccountSummary, blockAccount, unblockAccount } from '../../account
 import { changeKeyLimits, revokeCustomerKey } from '../../accounts/operator-keys.ts'
 import { recordAction } from '../../accounts/operator-log.ts'
 import { endAllSessions, endSession } from '../../accounts/sessions.ts'
-import { credit } from '../../ledger/credit.ts'
+import { type CreditAnswer, credit, ReusedReferenceError } from '../../ledger/credit.ts'
 import { isUuid, uuidv7 } from '../../lib/ids.ts'
 import { vndToMicro } from '../../lib/money.ts'
 import { announce } from '../../operations/channel.ts'
@@ -97,10 +97,11 @@ async function adjust(request: PageRequest, account: AccountSummary): Promise<An
   const { accountId } = account
   const submission = form.text('submission')
   const reference = `operator:${isUuid(submission) ? submission : uuidv7()}`
+  let booked: CreditAnswer
   try {
-    await options.sql.begin(async transaction => {
+    booked = await options.sql.begin(async transaction => {
       const amountMicroVnd = vndToMicro(amountVnd)
-      const booked = await credit(transaction, {
+      const answer = await credit(transaction, {
         accountId,
         amountMicroVnd,
         kind: 'adjustment',
@@ -108,15 +109,19 @@ async function adjust(request: PageRequest, account: AccountSummary): Promise<An
         note: reason,
       })
       // The form was submitted twice. Its first submission has already booked and logged everything.
-      if (booked.outcome === 'already') return
+      if (answer.outcome === 'already') return answer
       const subject = `${amountVnd} VND`
       await recordAction(transaction, { by: actorOf(request), action: 'balance.adjust', accountId, subject, reason })
+      return answer
     })
   } catch (error) {
+    if (error instanceof ReusedReferenceError) return done(account, 'adjusted_before')
     if (!(error instanceof RangeError)) throw error
     const faults = { amount: text(language, 'operator.adjust.too_much') }
     return customerPage(request, account, { refusal: { form: 'adjust', faults } })
   }
+  // A form that was changed after it had been booked was meant to book something else.
+  if (booked.note !== reason) return done(account, 'adjusted_before')
   options.payments.onCredited(accountId)
   return done(account, 'adjusted')
 }

@@ -91,6 +91,10 @@ export const OPERATOR_TEXTS = {
   },
   'operator.unblock': { vi: 'Bỏ chặn tài khoản', en: 'Unblock the account' },
   'operator.done.adjusted': { vi: 'Đã điều chỉnh số dư.', en: 'Balance adjusted.' },
+  'operator.done.adjusted_before': {
+    vi: 'Biểu mẫu này đã được ghi sổ trước khi bạn sửa và gửi lại. Lần này không có gì được ghi; hãy điền biểu mẫu trên trang này.',
+    en: 'This form had been booked before you changed it and sent it again. Nothing was booked this time; use the form on this page.',
+  },
   'operator.done.blocked': { vi: 'Đã chặn tài khoản.', en: 'Account blocked.' },
   'operator.done.unblocked': { vi: 'Đã bỏ chặn tài khoản.', en: 'Account unblocked.' },
   'operator.done.assigned': { vi: 'Đã cộng tiền.', en: 'Money credited.' },

@@ -11,7 +11,7 @@ export interface CreditRow {
   readonly amountMicroVnd: MicroVnd
   readonly balanceAfterMicroVnd: MicroVnd
   readonly reference: string
-  /** A top-up's order code, or the reason for an adjustment. */
+  /** A top-up's order code, the reason for an adjustment, or the request id of a call that was refunded. */
   readonly note: string | null
 }
 
