@@ -31,14 +31,14 @@ export const ALERT_MAILS: { readonly [Kind in AlertKind]: Writer<AlertData[Kind]
   'balance.low': {
     vi: ({ balance, days_left }, { service, publicUrl }) => ({
       subject: `Số dư tại ${service} sắp hết: còn ${dong(balance)}`,
-      text: `Số dư của bạn còn ${dong(balance)}${canForetell(days_left) ? `, đủ dùng khoảng ${days_left} ngày với mức chi hiện tại` : ''}.
+      text: `Số dư của bạn còn ${dong(balance)}${canForetell(days_left) ? `, đủ dùng ${days_left < 1 ? 'chưa đến một ngày' : `khoảng ${days_left} ngày`} với mức chi hiện tại` : ''}.
 
 Nạp thêm: ${publicUrl}/topup
 `,
     }),
     en: ({ balance, days_left }, { service, publicUrl }) => ({
       subject: `Your ${service} balance is low: ${dong(balance)} left`,
-      text: `Your balance is ${dong(balance)}${canForetell(days_left) ? `, about ${counted(days_left, 'day')} at your current pace` : ''}.
+      text: `Your balance is ${dong(balance)}${canForetell(days_left) ? `, ${days_left < 1 ? 'less than a day' : `about ${counted(days_left, 'day')}`} at your current pace` : ''}.
 
 Top up: ${publicUrl}/topup
 `,

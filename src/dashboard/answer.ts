@@ -11,7 +11,7 @@ import type { Assets } from './assets.ts'
 import { type CookiePolicy, forgetSession, isLocal, sendAttempt, sendSession, splitTarget } from './guard.ts'
 import { alternatesOf, LANGUAGE_FIELD } from './languages.ts'
 import type { DashboardOptions } from './options.ts'
-import type { Answer, FragmentAnswer, Indexed, PageAnswer, ProblemAnswer } from './page.ts'
+import type { Answer, Indexed, PageAnswer, ProblemAnswer } from './page.ts'
 import type { Preferences } from './preferences.ts'
 import { text } from './texts/index.ts'
 import { count, dongWhole } from './view/format.ts'
@@ -28,7 +28,7 @@ export interface Frame {
 export interface Audience {
   readonly preferences: Preferences
   readonly session: Session | null
-  readonly isFragment: boolean
+  readonly isScripted: boolean
   readonly requestId: string
 }
 
@@ -73,10 +73,11 @@ export async function sendAnswer(
   reply.header('x-request-id', audience.requestId)
   switch (answer.kind) {
     case 'page':
-    case 'fragment':
       return sendHtml(request, reply, answer, await render(frame, audience, request, answer), {
         isPersonal: audience.session !== null,
       })
+    case 'unchanged':
+      return reply.header('cache-control', 'no-store').code(204).send()
     case 'problem':
       return sendProblem(frame, audience, request, reply, answer)
     case 'redirect':
@@ -85,7 +86,7 @@ export async function sendAnswer(
       if (answer.attempt !== undefined) sendAttempt(reply, frame.cookie, answer.attempt)
       reply.header('cache-control', 'no-store')
       // htmx would follow the redirect itself and insert the whole page, or nothing of it, into a part of the current one.
-      if (request.headers['hx-request'] === 'true') return reply.header('hx-redirect', answer.to).code(200).send('')
+      if (audience.isScripted) return reply.header('hx-redirect', answer.to).code(200).send('')
       return reply.redirect(answer.to, 303)
     case 'file': {
       reply.headers({ 'cache-control': 'no-store', 'content-type': answer.contentType, ...answer.headers })
@@ -95,21 +96,15 @@ export async function sendAnswer(
   }
 }
 
-async function render(
-  frame: Frame,
-  audience: Audience,
-  request: FastifyRequest,
-  answer: PageAnswer | FragmentAnswer,
-): Promise<string> {
+async function render(frame: Frame, audience: Audience, request: FastifyRequest, answer: PageAnswer): Promise<string> {
   const { options, assets } = frame
   const templates = await frame.templates()
   const { language, theme } = audience.preferences
   // The frame must reveal nothing to somebody who has only entered the password.
   const session = audience.session === null || awaitsFactor(audience.session) ? null : audience.session
-  const isPage = answer.kind === 'page'
   const [{ banner, maintenance }, wallet] = await Promise.all([
     options.announcements.read(),
-    isPage && session !== null ? walletView(options, language, session) : null,
+    session !== null ? walletView(options, language, session) : null,
   ])
   const view = {
     language,
@@ -126,14 +121,14 @@ async function render(
     wallet,
     factor: factorView(audience.session),
     may: grantsOf(session?.role ?? null),
-    title: isPage ? answer.title : '',
-    section: isPage ? (answer.section ?? '') : '',
-    indexed: isPage && answer.indexed !== undefined ? indexedView(frame, audience, request, answer.indexed) : null,
+    title: answer.title,
+    section: answer.section ?? '',
+    indexed: answer.indexed !== undefined ? indexedView(frame, audience, request, answer.indexed) : null,
     here: localUrl(request),
     asset: Object.fromEntries(assets.all.map(({ name }) => [name.replace(/\W/g, '_'), assets.path(name)])),
-    scripts: isPage ? (answer.scripts ?? []).map(name => assets.path(name)) : [],
-    modules: isPage ? modulesOf(audience, answer).map(name => assets.path(name)) : [],
-    styles: isPage ? (answer.styles ?? []).map(name => assets.path(name)) : [],
+    scripts: (answer.scripts ?? []).map(name => assets.path(name)),
+    modules: modulesOf(audience, answer).map(name => assets.path(name)),
+    styles: (answer.styles ?? []).map(name => assets.path(name)),
     themeColors: THEME_COLORS,
   }
   return inPageTurn(() => templates.render(answer.template, view, { capabilityKeys: CAPABILITY_KEYS, ...answer.data }))

@@ -227,7 +227,7 @@ function pageRequest(
     params: request.params as Record<string, string>,
     query,
     form: new Form(fields),
-    isFragment: audience.isFragment,
+    isScripted: audience.isScripted,
     isLocal: isLocal(request),
     now: options.now(),
   }
@@ -237,7 +237,7 @@ function audienceOf(request: FastifyRequest, session: Audience['session']): Audi
   return {
     preferences: readPreferences(request.cookies ?? {}, request.headers['accept-language'], languageAsked(request.url)),
     session,
-    isFragment: request.headers['hx-request'] === 'true' && request.headers['hx-request-type'] !== 'full',
+    isScripted: request.headers['hx-request'] === 'true',
     requestId: requestIdOf(request),
   }
 }

@@ -30,8 +30,8 @@ export interface PageRequest {
   readonly attempt: string | null
   /** Path and query as the browser sent them. */
   readonly target: string
-  /** True when htmx requests a fragment of the page. */
-  readonly isFragment: boolean
+  /** True when a script of the page asks (htmx), not a visit. */
+  readonly isScripted: boolean
   readonly now: Date
 }
 
@@ -63,13 +63,9 @@ export interface Indexed {
   readonly path?: string
 }
 
-/** A fragment of a page, without the layout around it. */
-export interface FragmentAnswer {
-  readonly kind: 'fragment'
-  readonly template: string
-  readonly data: Readonly<Record<string, unknown>>
-  readonly status?: number
-  readonly secret?: boolean
+/** Tells the page's script that everything is as the page shows it. */
+export interface UnchangedAnswer {
+  readonly kind: 'unchanged'
 }
 
 export interface RedirectAnswer {
@@ -98,7 +94,7 @@ export interface FileAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type Answer = PageAnswer | FragmentAnswer | RedirectAnswer | ProblemAnswer | FileAnswer
+export type Answer = PageAnswer | UnchangedAnswer | RedirectAnswer | ProblemAnswer | FileAnswer
 
 export type Section =
   | 'overview'

@@ -415,6 +415,8 @@ test('one account gets a limited number of emails a day, and alerts are deleted 
 })
 
 test.each([
+  [0, '40.000\u00a0₫, less than a day at your current pace.'],
+  [1, '40.000\u00a0₫, about 1 day at your current pace.'],
   [40, '40.000\u00a0₫, about 40 days at your current pace.'],
   [366, '40.000\u00a0₫.'],
   [null, '40.000\u00a0₫.'],

@@ -90,13 +90,14 @@ async function picture(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** The order's state, polled every few seconds while the order is open. */
+/** Whether the order has changed, asked every few seconds while it is open. */
 async function state(request: PageRequest): Promise<Answer> {
   const order = await findOrder(request)
   if (order === null) return NOT_FOUND
-  // Once the payment has arrived, the whole page has to change, because the QR code disappears.
-  if (!request.isFragment || order.state !== 'open') return { kind: 'redirect', to: `/topup/${order.orderCode}` }
-  return { kind: 'fragment', template: 'order-state', data: await stateData(request, order) }
+  // Once the payment has arrived, the whole page has to change, because the QR code disappears. Until then nothing may change:
+  // screen readers would read out the same words every few seconds.
+  if (!request.isScripted || order.state !== 'open') return { kind: 'redirect', to: `/topup/${order.orderCode}` }
+  return { kind: 'unchanged' }
 }
 
 async function stateData({ options, language }: PageRequest, order: TopUpOrder) {
