@@ -1,5 +1,6 @@
+import { Busboy } from '@fastify/busboy'
 import fastCheck from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type FormPart, isMultipart, readForm, writeForm } from '../../src/lib/multipart.ts'
 
 const LIMITS = { partsMax: 64, fieldBytesMax: 10_000, fileBytesMax: 10_000 }
@@ -61,6 +62,33 @@ test.each([
 ])('refuses %s', async (_, disposition, reason) => {
   const body = Buffer.from(`--B\r\nContent-Disposition: ${disposition}\r\n\r\nx\r\n--B--\r\n`)
   await expect(readForm(body, 'multipart/form-data; boundary=B', LIMITS)).rejects.toThrow(reason)
+})
+
+test('leaves the event loop to others while it reads a long form', async () => {
+  const bytes = Buffer.alloc(2 * 1024 * 1024, 'x')
+  const { body, contentType } = await writeForm([
+    { name: 'image', value: { bytes, filename: 'a', contentType: 'image/png' } },
+  ])
+  let turns = 0
+  let isRead = false
+  const count = () => {
+    turns++
+    if (!isRead) setImmediate(count)
+  }
+  setImmediate(count)
+  const form = await readForm(body, contentType, { ...LIMITS, fileBytesMax: bytes.length })
+  isRead = true
+  expect(form.files[0]?.bytes.equals(bytes)).toBe(true)
+  expect(turns).toBeGreaterThan(30)
+})
+
+test('stops reading a form where a limit is exceeded', async () => {
+  const write = vi.spyOn(Busboy.prototype, 'write')
+  const body = Buffer.alloc(2 * 1024 * 1024, '--B\r\n\r\n\r\n')
+  await expect(readForm(body, 'multipart/form-data; boundary=B', LIMITS)).rejects.toThrow(/more than 64 parts/)
+  await new Promise(resolve => setImmediate(() => setImmediate(resolve)))
+  expect(write.mock.calls.length).toBeLessThan(3)
+  write.mockRestore()
 })
 
 test('recognises a form by its content type', () => {
