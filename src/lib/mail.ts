@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defer } from './deferred.ts'
+import type { PlainFault } from './fault-text.ts'
 import { uuidv7 } from './ids.ts'
 
 export interface MailMessage {
@@ -88,10 +89,20 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
   return {
     async send(message) {
       const smtp = await transport.open()
-      await smtp.sendMail({ ...partsOf(message), from, signal: AbortSignal.timeout(sendMs) })
+      await smtp.sendMail({ ...partsOf(message), from, signal: AbortSignal.timeout(sendMs) }).catch(nameAnswer)
     },
     close: () => transport.close(),
   }
+}
+
+/** A refusal by the mail server. Of its answer, only the code is kept: the text may quote the address or the email. */
+class RefusedMailError extends Error implements PlainFault {
+  readonly mayBeLogged = true
+}
+
+function nameAnswer(cause: unknown): never {
+  const code = cause instanceof Error && 'responseCode' in cause ? cause.responseCode : undefined
+  throw typeof code === 'number' ? new RefusedMailError(`the mail server answered ${code}`, { cause }) : cause
 }
 
 /**

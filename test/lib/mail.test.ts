@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { faultText } from '../../src/lib/fault-text.ts'
 import { createOutboxMailer, createSmtpMailer } from '../../src/lib/mail.ts'
 import { readOutbox } from '../../src/lib/outbox.ts'
 
@@ -91,9 +92,11 @@ test('the server gets the email, and its refusal is an error', async () => {
   mailer.close()
   expect(good.received).toContain('RCPT TO:<ann@example.com>')
   expect(good.received).toContain('MAIL FROM:<no-reply@gateway.test>')
-  const bad = await startSmtp('554 no')
+  const bad = await startSmtp('554 no ann@example.com here')
   const refused = createSmtpMailer({ url: `smtp://127.0.0.1:${bad.port}`, from: 'no-reply@gateway.test' })
-  await expect(refused.send(MESSAGE)).rejects.toThrow('554')
+  const text = faultText(await refused.send(MESSAGE).catch(error => error))
+  expect(text).toContain('the mail server answered 554')
+  expect(text).not.toContain('ann@')
   refused.close()
 })
 
