@@ -383,6 +383,18 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
     400,
     /image, ref_image: send the reference image under one name only/,
   ],
+  [
+    'a JSON edit with more fields than a form may have',
+    () => edit({ image: IMAGE, ...Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`f${at}`, at])) }),
+    400,
+    /more than 64 fields/,
+  ],
+  [
+    'a JSON edit with a list that would make a form too long',
+    () => edit({ image: IMAGE, tags: Array.from({ length: 70 }, () => 'x') }),
+    400,
+    /more than 64 fields/,
+  ],
   ['a list of references', () => edit({ image: [IMAGE] }), 400, /image: Input should be a non-empty string/],
   [
     'a reference that is not base64',

@@ -66,15 +66,25 @@ async function readJsonEdit(raw: Buffer, limits: BodyLimits): Promise<Edit> {
   if (typeof reference !== 'string' || reference === '') throw invalid(`${name}: Input should be a non-empty string`)
   const { mask } = json
   if (mask !== undefined && mask !== null && typeof mask !== 'string') throw invalid('mask: Input should be a string')
+  const fields = without(json, [...REFERENCE_NAMES, 'mask'])
+  checkParts(fields)
   return {
     kind: 'edit',
     bytes: raw.length,
     requestedName: requestedNameOf(json),
     ...readRequest(json),
-    json: without(json, [...REFERENCE_NAMES, 'mask']),
+    json: fields,
     references: [referenceOfText(name, reference)],
     mask: typeof mask === 'string' && mask !== '' ? referenceOfText('mask', mask) : null,
   }
+}
+
+/** Refuses fields that would make more parts of the provider's form than a client's own form may have. Writing parts is slow. */
+function checkParts(fields: JsonObject): void {
+  let parts = 0
+  for (const value of Object.values(fields)) parts += Array.isArray(value) ? value.length : 1
+  if (parts > FORM_PARTS_MAX)
+    throw invalid(`The request has more than ${FORM_PARTS_MAX} fields, elements of lists included; send fewer.`)
 }
 
 async function readFormEdit(raw: Buffer, contentType: string, { bodyBytesMax }: ImageBodyLimits): Promise<Edit> {
