@@ -1,5 +1,7 @@
 /** The audit's SQL. Full and incremental audits apply the same rules. */
 
+import { finalBefore } from './roll-up.ts'
+
 /**
  * `full` reads every row of the journal. `incremental` skips each wallet's rows up to its proven point, which is the row up to
  * which an earlier audit found everything correct. For a wallet without such a point, all rows are read.
@@ -20,8 +22,13 @@ const SUMS = [
 ] as const
 const list = (text: (name: (typeof SUMS)[number]) => string): string => SUMS.map(text).join(', ')
 
-/** The first day whose sums may still change: settlements may be added to a day until an hour after it ends. */
-const OPEN_SINCE = `((now() - interval '1 hour') at time zone 'Asia/Ho_Chi_Minh')::date`
+/**
+ * The first day whose sums may still change, because settlements of an hour ago or less may be written to it. Found once, so that
+ * the whole statement uses the same day.
+ */
+const OPEN_DAYS = `open_days as materialized (
+  select (${finalBefore('usage', '3600')} at time zone 'Asia/Ho_Chi_Minh')::date as since)`
+const OPEN_SINCE = '(select since from open_days)'
 
 /**
  * The rows of a journal table that an audit reads. A full audit reads them all; an incremental one looks up each account's rows
@@ -38,7 +45,8 @@ function rowsOf(table: string, mode: AuditMode, after: string): string {
  * which only sums were kept); otherwise at its first row.
  */
 const startOf = (mode: AuditMode): string => `
-with start as materialized (
+with ${OPEN_DAYS},
+start as materialized (
   select wallet.account_id, coalesce(point.seq, retired.upto_seq, 0) as seq,
          coalesce(point.balance_micro_vnd, retired.balance_after_micro_vnd, 0) as balance,
          coalesce(point.seq, 0) as proven_seq, coalesce(retired.upto_seq, 0) as retired_seq,

@@ -4,6 +4,7 @@
  */
 
 import { afterAll, expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { sumDays } from '../../src/ledger/day-totals.ts'
 import { addFigures, readBusiness } from '../../src/ledger/reports/business.ts'
@@ -12,7 +13,7 @@ import { readIncome } from '../../src/ledger/reports/operators.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
 import { settleCalls } from '../../src/ledger/settle.ts'
-import type { TransactionSql } from '../../src/lib/database.ts'
+import { openDatabase, type TransactionSql } from '../../src/lib/database.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { CALL_MICRO_VND, createCustomer, poolOf, settlement } from './world.ts'
@@ -59,4 +60,28 @@ test('calls and credits are summed once, however long they take to be committed'
   expect(sums).toMatchObject({ calls: 2, revenueMicroVnd: 2n * CALL_MICRO_VND })
   const income = (await readIncome(sql, period)).filter(({ kind }) => kind === 'bank_topup')
   expect(income).toMatchObject([{ credits: 2, amountMicroVnd: 10_000_000n }])
+})
+
+test('an incremental audit finds no difference in a settlement that was committed long after its day', async () => {
+  await sql.unsafe(`create schema future; create function future.now() returns timestamptz language sql stable
+    as $$ select pg_catalog.now() + interval '2 days' $$`)
+  const inTwoDays = openDatabase({
+    url: database.url,
+    name: 'future',
+    connectionsMax: 1,
+    session: { search_path: 'future, pg_catalog, public' },
+  })
+  const incremental = { mode: 'incremental', timeoutMs: 60_000 } as const
+  const auditThen = () => audit(inTwoDays, incremental)
+  try {
+    expect(await audit(sql, incremental)).toMatchObject({ mode: 'full', ledger: { clean: true } })
+    await settleCalls(poolOf(sql), [settlement(customer)])
+    await sql.begin(async transaction => {
+      await settleCalls(poolOf(transaction), [settlement(customer)])
+      expect(await auditThen()).toMatchObject({ mode: 'incremental', ledger: { clean: true } })
+    })
+    expect(await auditThen()).toMatchObject({ mode: 'incremental', ledger: { differences: { daily: 0 }, clean: true } })
+  } finally {
+    await inTwoDays.end()
+  }
 })
