@@ -237,7 +237,8 @@ class RelayRun {
     if (this.#ended) return
     this.#close()
     this.#relay.upstream.abort()
-    if (isUnread(error)) {
+    // Otherwise, the provider was paused because the hold could not grow in time, which is not the client's fault.
+    if (isUnread(error) && this.#relay.client.full) {
       dropReader(this.#relay).then(() => this.#resolve('abandoned'), this.#reject)
       return
     }

@@ -36,7 +36,9 @@ export async function runBilled(
 async function fail({ services, call, client, bill, headers }: CallScope, cause: unknown): Promise<void> {
   const error = cause instanceof GatewayError ? cause : new GatewayError('internal', { cause })
   const status = client.gone.aborted ? CLIENT_GONE : error.status
-  if (error.status >= 500 && (status !== CLIENT_GONE || error.code === 'internal')) {
+  // A client that leaves is not a fault, but what fails on its way out may be.
+  const isOurs = error.code === 'internal' && cause !== client.gone.reason
+  if (client.gone.aborted ? isOurs : error.status >= 500) {
     services.log.error({ requestId: call.requestId, code: error.code, cause: error.details.cause }, 'call failed')
   }
   try {

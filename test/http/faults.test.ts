@@ -325,6 +325,27 @@ test('a client that leaves before the first event pays nothing, and the provider
   }
 })
 
+test('a client that leaves while it waits for money is no error of the gateway', async () => {
+  account = await running.account(100_000n)
+  answer = [hang()]
+  log = ''
+  const before = provider.requests.length
+  const leaving = new AbortController()
+  const holding = call({ stream: true }, leaving.signal).catch(() => null)
+  await provider.received(before + 1)
+  const waiting = call({}, leaving.signal).catch(() => null)
+  await expect.poll(() => running.gateway.readiness.callsInFlight).toBe(2)
+  leaving.abort()
+  await Promise.all([holding, waiting])
+  const rows = await running.usage(account.accountId)
+  expect(rows.map(({ status, cost }) => [status, cost])).toEqual([
+    [499, 0n],
+    [499, 0n],
+  ])
+  expect(provider.requests.length).toBe(before + 1)
+  expect(log).not.toMatch(/"level":"?(warn|error|40|50)/)
+})
+
 test('client headers never go upstream, and provider headers never come back', async () => {
   answer = [
     head(200, { 'content-type': 'application/json', 'x-ratelimit-limit': '5', 'set-cookie': SECRET }),

@@ -138,6 +138,20 @@ test('an end that has arrived counts, even if the client left before it was read
   expect(settled).toMatchObject([{ status: 200, used: { outputTokens: 25, estimated: false } }])
 })
 
+test('a client that reads does not pay for a stream that ran out of time while its hold was growing', async () => {
+  const hold = { state: 'wait', bytesFree: 0, onChange() {}, passed() {}, close() {} } as unknown as StreamHold
+  const unread = new UpstreamFault('unread', 'the reply was not read in time')
+  for (const full of [false, true]) {
+    const { client, reply, ended, settled, receive } = relay({ hold })
+    receive(START)
+    await turn()
+    client.full = full
+    const outcome = ended.catch((error: GatewayError) => error.code)
+    reply.finish(unread)
+    expect([await outcome, settled.length]).toEqual(full ? ['abandoned', 1] : ['upstream_failed', 0])
+  }
+})
+
 test('data before a break is delivered, even if both arrive in the same turn', async () => {
   const { client, reply, ended, receive } = relay()
   receive(START)

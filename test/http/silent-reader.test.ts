@@ -91,6 +91,8 @@ beforeAll(async () => {
     tables: changedTables({
       everyUpstream: { totalTimeoutMs: 3_000, cooldown: { failures: 1, baseMs: 600_000, maxMs: 600_000 } },
     }),
+    // The streams wait for their readers only, not for their holds.
+    environment: { LIMIT_HOLD_EXTEND_TOKENS: '1000000' },
     log: createLog('info', {
       to: {
         write(line) {
