@@ -21,40 +21,45 @@ export type Passage = 'call' | 'probe'
 export class Circuit {
   readonly #policy: CircuitPolicy
   readonly #nowMs: () => number
+  readonly #probeMs: number
   #failures = 0
   /** How many times in a row the circuit has opened, without a success in between. */
   #rounds = 0
   #openUntilMs = 0
-  #probing = false
+  #isProbing = false
+  #probedAtMs = 0
 
-  constructor(policy: CircuitPolicy, nowMs: () => number) {
+  /** `probeMs`: how soon a probe fails, if it does; one that has lasted longer closes the circuit. By default, its end is awaited. */
+  constructor(policy: CircuitPolicy, nowMs: () => number, { probeMs = Number.POSITIVE_INFINITY } = {}) {
     this.#policy = policy
     this.#nowMs = nowMs
+    this.#probeMs = probeMs
   }
 
   get state(): CircuitState {
-    if (this.#rounds === 0) return 'closed'
+    if (this.#isClosed) return 'closed'
     return this.#nowMs() < this.#openUntilMs ? 'open' : 'half_open'
   }
 
   /** Whether a call may pass: the circuit is closed, or ready for a probe. */
   get admits(): boolean {
-    return this.#rounds === 0 || (!this.#probing && this.#nowMs() >= this.#openUntilMs)
+    return this.#isClosed || (!this.#isProbing && this.#nowMs() >= this.#openUntilMs)
   }
 
   get probing(): boolean {
-    return this.#probing
+    return !this.#isClosed && this.#isProbing
   }
 
   /** Time until a call may pass, in ms; 0 when it may already. */
   get waitMs(): number {
-    return this.#rounds === 0 ? 0 : Math.max(0, this.#openUntilMs - this.#nowMs())
+    return this.#isClosed ? 0 : Math.max(0, this.#openUntilMs - this.#nowMs())
   }
 
   /** Lets a call pass. The call must end with `succeed`, `recover`, `fail`, `trip` or `leave`. */
   enter(): Passage {
-    if (this.#rounds === 0 || this.#probing) return 'call'
-    this.#probing = true
+    if (this.#isClosed || this.#isProbing) return 'call'
+    this.#isProbing = true
+    this.#probedAtMs = this.#nowMs()
     return 'probe'
   }
 
@@ -69,7 +74,7 @@ export class Circuit {
    */
   recover(): void {
     this.#rounds = 0
-    this.#probing = false
+    this.#isProbing = false
   }
 
   /** Records that a call failed. Calls that were already in flight when the circuit opened do not count. */
@@ -81,7 +86,7 @@ export class Circuit {
   /** Opens the circuit at once, for `forMs` if given, but at most for the policy's `maxMs`. */
   trip(passage: Passage, forMs?: number): void {
     const { baseMs, maxMs } = this.#policy
-    if (passage === 'probe') this.#probing = false
+    if (passage === 'probe') this.#isProbing = false
     else if (this.#rounds > 0) return
     if (maxMs === 0) return
     const ms = Math.min(forMs ?? baseMs * 2 ** Math.min(this.#rounds, 20), maxMs)
@@ -92,7 +97,12 @@ export class Circuit {
 
   /** Records that a call ended without showing whether the circuit's target works. */
   leave(passage: Passage): void {
-    if (passage === 'probe') this.#probing = false
+    if (passage === 'probe') this.#isProbing = false
+  }
+
+  get #isClosed(): boolean {
+    if (this.#isProbing && this.#nowMs() - this.#probedAtMs >= this.#probeMs) this.recover()
+    return this.#rounds === 0
   }
 }
 

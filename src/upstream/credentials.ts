@@ -47,7 +47,7 @@ export class Credential {
     this.label = label
     this.#policy = options.policy
     this.#nowMs = options.nowMs
-    this.circuit = new Circuit(options.policy, options.nowMs)
+    this.circuit = this.#newCircuit()
   }
 
   /** The circuit of a model with this credential; null when the model has never failed. */
@@ -59,9 +59,14 @@ export class Credential {
   watchModel(name: string): Circuit {
     const known = this.#models.get(name)
     if (known !== undefined) return known
-    const circuit = new Circuit(this.#policy, this.#nowMs)
+    const circuit = this.#newCircuit()
     this.#models.set(name, circuit)
     return circuit
+  }
+
+  /** Providers refuse a credential, or a call above their limits, at once; what is not refused may take minutes. */
+  #newCircuit(): Circuit {
+    return new Circuit(this.#policy, this.#nowMs, { probeMs: this.#policy.baseMs })
   }
 
   status(): CredentialStatus {

@@ -288,6 +288,22 @@ test('respects a provider’s retry-after, and passes it on if there is no other
   await trial
 })
 
+test('a call that a provider accepts again lets others pass before its reply arrives', async () => {
+  const gate = Promise.withResolvers<void>()
+  const limited = json(429, { error: { message: 'slow down' } })
+  const provider = await upstream((_request, index) =>
+    index === 0 ? limited : index === 1 ? [until(gate.promise), ...goodMessage] : goodMessage,
+  )
+  const cooldown = { failures: 5, baseMs: 500, maxMs: 500 }
+  const started = await start(provider.url, null, { everyUpstream: { cooldown } })
+  expect((await call(started)).status).toBe(429)
+  const long = call(started)
+  await provider.received(2)
+  await expect.poll(async () => (await call(started)).status).toBe(200)
+  gate.resolve()
+  expect((await long).status).toBe(200)
+})
+
 test('sends retry-after even if every provider limits the call without one', async () => {
   const first = await upstream([json(429, { error: { message: 'slow down' } })])
   const second = await upstream([json(429, { error: { message: 'slow down' } })])

@@ -36,6 +36,19 @@ test('admits one probe at a time when its open time is over, and every call afte
   expect([circuit.state, circuit.admits]).toEqual(['closed', true])
 })
 
+test('is closed by a probe that has lasted longer than a failure takes', () => {
+  const quick = new Circuit({ failures: 3, baseMs: 100, maxMs: 350 }, () => nowMs, { probeMs: 50 })
+  quick.trip('call')
+  nowMs += 100
+  const passage = quick.enter()
+  nowMs += 49
+  expect([quick.state, quick.admits, quick.probing]).toEqual(['half_open', false, true])
+  nowMs += 1
+  expect([quick.state, quick.admits, quick.probing]).toEqual(['closed', true, false])
+  quick.fail(passage)
+  expect([quick.state, quick.waitMs]).toEqual(['open', 100])
+})
+
 test('stays open twice as long after each failed probe, up to a limit', () => {
   const waits: number[] = []
   circuit.trip('call')
