@@ -298,7 +298,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         lingering: server.lingering.size,
         refusedInFlight: flightLimiter.refused,
       }),
-      pools: () => [keyFinder.load, rateLimiter.load, flightLimiter.load],
+      pools: () => [sql.load, pages.load, keyFinder.load, rateLimiter.load, flightLimiter.load],
       queues: () => [
         keyFinder.queue,
         rateLimiter.queue,

@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DatabaseOptions, openDatabase, type Sql } from './database.ts'
+import { type DatabaseOptions, openDatabase, type PoolLoad, type Sql } from './database.ts'
 
 export interface WatchedDatabaseOptions extends DatabaseOptions {
   /** How long a probe may take, in ms. A probe costs the server next to nothing. */
@@ -14,7 +14,12 @@ export interface WatchedDatabaseOptions extends DatabaseOptions {
   readonly pauseMs?: number
 }
 
-export function openWatchedDatabase(options: WatchedDatabaseOptions): Sql {
+export interface WatchedDatabase extends Sql {
+  /** Counts what runs through `unsafe` and `begin`; a transaction counts as one statement. */
+  readonly load: PoolLoad
+}
+
+export function openWatchedDatabase(options: WatchedDatabaseOptions): WatchedDatabase {
   const { deadlineMs, pauseMs = 500 } = options
   const openWatch = () => openDatabase({ ...options, name: `${options.name} watch`, connectionsMax: 1 })
   let current = openDatabase(options)
@@ -32,7 +37,21 @@ export function openWatchedDatabase(options: WatchedDatabaseOptions): Sql {
     }
   }
 
-  const own: Partial<Sql> = {
+  let running = 0
+  const counted = <Work extends PromiseLike<unknown>>(work: Work): Work => {
+    running++
+    const ended = () => {
+      running--
+    }
+    work.then(ended, ended)
+    return work
+  }
+  const own: Partial<WatchedDatabase> = {
+    get load() {
+      return { name: options.name, statements: running, connectionsMax: options.connectionsMax }
+    },
+    unsafe: (...words) => counted(current.unsafe(...words)) as never,
+    begin: (...words: unknown[]) => counted(Reflect.apply(current.begin, current, words) as Promise<never>),
     async end(how) {
       stopped.abort()
       await Promise.all([current.end(how), watch.end({ timeout: 0 })])
@@ -42,7 +61,7 @@ export function openWatchedDatabase(options: WatchedDatabaseOptions): Sql {
   return new Proxy(current, {
     apply: (_target, _self, words) => Reflect.apply(current, undefined, words),
     get: (_target, name) => own[name as keyof Sql] ?? Reflect.get(current, name),
-  })
+  }) as WatchedDatabase
 }
 
 /** False only if no reply comes in time. An error counts as a reply: postgres.js replaces a failed connection by itself. */

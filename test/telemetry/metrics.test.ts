@@ -318,6 +318,8 @@ describe('a gateway with metrics', () => {
       expect([name, figures.sum(name) > 0]).toEqual([name, true])
     }
     expect(figures.sum('gateway_info', { catalogue: changedTables({}).settings.digest })).toBe(1)
+    const pools = figures.families.get('gateway_database_connections_max')?.samples.map(({ labels }) => labels.pool)
+    expect(pools).toEqual(expect.arrayContaining(['gateway', 'gateway pages', 'gateway holds', 'gateway keys']))
   })
 })
 
