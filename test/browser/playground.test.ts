@@ -124,6 +124,25 @@ describe.skipIf(missing !== null)('a conversation in the playground', () => {
     expect(complaints).toEqual([])
   })
 
+  test('a model that edits pictures takes one, and is not asked to edit the first of several', async () => {
+    await page.locator('select[name=first]').selectOption('req/gpt-image-2')
+    const files = [1, 2].map(bytes => ({
+      name: `${bytes}.png`,
+      mimeType: 'image/png',
+      buffer: Buffer.concat([PIXEL, Buffer.alloc(bytes)]),
+    }))
+    await page.getByLabel('Add pictures').setInputFiles(files)
+    await page.locator('[data-pictures] li').nth(1).waitFor()
+    await send('Make it red')
+    await page.getByText('req/gpt-image-2 edits one picture at a time. Remove the others.').waitFor()
+    expect(sent).toEqual([])
+    await page.getByRole('button', { name: 'Remove: Picture 2' }).click()
+    await button('Send').click()
+    await answered()
+    expect(sent).toMatchObject([{ image: expect.stringMatching(/^data:image\/png;base64,/) }])
+    expect(complaints).toEqual([])
+  })
+
   test('whole numbers may have dots between thousands; a chosen effort stays when the format changes', async () => {
     await page.locator('summary', { hasText: 'System prompt' }).click()
     const cap = page.getByLabel('Max output tokens')

@@ -122,6 +122,9 @@ async function submit() {
   const parameters = readParameters(showFault)
   if (turn.text === '') showFault(prompt, texts.noPrompt)
   if (turn.pictures.length > 0 && blind) showFault(files, texts.blind.replace('{name}', blind.model))
+  else if (turn.pictures.length > 1 && models[first.value].kind === 'image') {
+    showFault(files, texts.onePicture.replace('{name}', first.value))
+  }
   const faulty = form.querySelector('[aria-invalid]')
   if (faulty !== null) {
     faulty.closest('details')?.setAttribute('open', '')

@@ -44,6 +44,7 @@ const SCRIPT_TEXTS: Readonly<Record<string, TextKey>> = {
   tooLarge: 'playground.fault.large',
   notNumber: 'playground.fault.number',
   blind: 'playground.fault.blind',
+  onePicture: 'playground.fault.one',
   error401: 'playground.error.401',
   error402: 'playground.error.402',
   error403: 'playground.error.403',

@@ -81,6 +81,10 @@ export const PLAYGROUND_TEXTS = {
     vi: 'Tối đa 4 ảnh, mỗi ảnh không quá 3,5 MB.',
     en: 'At most 4 pictures, 3,5 MB each.',
   },
+  'playground.fault.one': {
+    vi: '{name} chỉ sửa được một ảnh mỗi lần. Hãy bỏ những ảnh khác.',
+    en: '{name} edits one picture at a time. Remove the others.',
+  },
   'playground.fault.blind': {
     vi: '{name} không xem được ảnh. Hãy bỏ ảnh hoặc chọn mô hình khác.',
     en: '{name} cannot see pictures. Remove them or choose another model.',
