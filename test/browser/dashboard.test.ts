@@ -100,6 +100,18 @@ describe.skipIf(missing !== null)('the pages of a customer', () => {
     await page.getByText('Total for 200 calls').first().waitFor()
   })
 
+  test('a period that is too long or ends before it begins is corrected, and the page says which days it shows', async () => {
+    await page.goto('/usage?from=2026-01-01&to=2026-01-31')
+    const note = page.getByText('These figures are from')
+    expect(await note.count()).toBe(0)
+    await page.getByLabel('From').fill('2020-01-01')
+    await page.getByText('These figures are from 31/01/2025 to 31/01/2026').waitFor()
+    await page.getByLabel('From').fill('2026-02-03')
+    await page.getByText('These figures are from 31/01/2026 to 31/01/2026').waitFor()
+    await page.getByLabel('From').fill('2026-01-30')
+    await note.waitFor({ state: 'detached' })
+  })
+
   test('after the session has ended, a filter and an export lead to the sign-in page, and back from there', async () => {
     for (const use of [
       () => page.locator('select[name=measure]').selectOption('tokens'),

@@ -80,6 +80,7 @@ async function show(request: PageRequest): Promise<Answer> {
       measures: choicesOf('measure', MEASURES, asked.measure),
       steps: choicesOf('per', ['day', 'hour'], per),
       isHourly: per === 'hour',
+      correction: correctionOf(request, asked),
       hour: hour === null ? null : `${calendarDay(asked.from)} ${hourRange(hour)}`,
       wholeDay: `/usage${query.with({ hour: null, before: null })}`,
       totals,
@@ -96,6 +97,14 @@ async function show(request: PageRequest): Promise<Answer> {
       first: `/usage${query.with({ before: null })}`,
     },
   }
+}
+
+/** Says which days the figures are of if the form, which a script does not load again, shows others; or null. */
+function correctionOf({ language, query, options }: PageRequest, { from, to }: UsageQuery): string | null {
+  const isAs = (name: string, day: string) => ['', day].includes(query.text(name))
+  if (isAs('from', from) && isAs('to', to)) return null
+  const days = options.limits.usageDaysMax
+  return text(language, 'usage.period.shown', { from: calendarDay(from), to: calendarDay(to), days })
 }
 
 /** Returns a filter's options, always including the chosen value. */

@@ -88,4 +88,8 @@ export const USAGE_TEXTS = {
   'usage.period.today': { vi: 'Hôm nay', en: 'Today' },
   'usage.period': { vi: 'Khoảng thời gian', en: 'Period' },
   'usage.period.days': { vi: '{days} ngày', en: '{days} days' },
+  'usage.period.shown': {
+    vi: 'Số liệu dưới đây từ {from} đến {to}. Mỗi lần xem được nhiều nhất {days} ngày, và ngày đầu không được sau ngày cuối.',
+    en: 'These figures are from {from} to {to}. A period has at most {days} days, and its first day is not after its last.',
+  },
 } as const satisfies Texts
