@@ -38,10 +38,14 @@ export async function findSlowAlerts(services: AlertServices): Promise<number> {
   return models + (await recordAlerts(services, FIND_SUMMARIES, ['summary.weekly' satisfies AlertKind]))
 }
 
+/** An alert about a key's limit that never resets is kept: without it, the limit would be reported as reached once more. */
 const FORGET = `
 with gone as (
   delete from alert where alert_id in (
-    select alert_id from alert where at < now() - make_interval(secs => $1::text::integer) order by at limit 10000)
+    select alert_id from alert
+     where at < now() - make_interval(secs => $1::text::integer)
+       and (kind <> 'key.limit_reached' or data ->> 'limit_reset' is not null)
+     order by at limit 10000)
   returning alert_id)
 delete from alert_delivery using gone where alert_delivery.alert_id = gone.alert_id`
 

@@ -169,6 +169,22 @@ test('a key is reported at 80 % and at 100 % of its spend limit, and again when 
   expect(await newSubjects(customer)).toEqual([`API key build (…${last4}) was revoked`])
 })
 
+test('a limit that never resets is reported as reached once, however long ago that was', async () => {
+  const customer = await newCustomer(sql)
+  await topUp(sql, customer, 9_000_000)
+  const { keyId } = await createKey(sql, keySecrets, { accountId: customer.accountId })
+  await setKeyCap(sql, { accountId: customer.accountId, keyId, capVnd: 10_000 })
+  await sql`update api_key set limit_reset = null where key_id = ${keyId}`
+  await spend(sql, customer, 10_000, { keyId })
+  expect(await newSubjects(customer)).toHaveLength(2)
+  await sql`update alert set at = now() - interval '91 days' where account_id = ${customer.accountId}`
+  await sql`update api_key set created_at = now() - interval '91 days' where key_id = ${keyId}`
+  await sweepAlerts(alerts)
+  expect(await newSubjects(customer)).toEqual([])
+  const kinds = await sql`select kind from alert where account_id = ${customer.accountId}`
+  expect(kinds.map(({ kind }) => kind)).toEqual(['key.limit_reached'])
+})
+
 test('the key behind the playground raises no alerts: neither when it is created nor when its daily limit is spent', async () => {
   const customer = await newCustomer(sql)
   await topUp(sql, customer, 9_000_000)
