@@ -1,5 +1,6 @@
 /** Deletes expired rows from the account and sign-in tables. */
 
+import { runAll } from '../lib/run-all.ts'
 import { sweepMails } from './mail-log.ts'
 import { sweepChallenges } from './passkey-challenges.ts'
 import { sweepReplacedSecrets } from './replace-secret.ts'
@@ -11,14 +12,17 @@ import type { PeopleServices } from './types.ts'
 const TOKENS = 'delete from email_token where expires_at < now()'
 const SESSIONS = `delete from session where seen_at < now() - make_interval(secs => $1::text::integer)
   or created_at < now() - make_interval(secs => $2::text::integer)`
+
 /** May run at any time: expired rows have no effect even while they exist. */
 export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void> {
-  await sql.unsafe(TOKENS)
-  await sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)])
-  await sweepNewDevices(sql)
-  await sweepAttempts(sql)
-  await sweepChallenges(sql)
-  await sweepMails(sql, limits.mailsSeconds)
-  await sweepThrottle(sql, limits)
-  await sweepReplacedSecrets(sql)
+  await runAll([
+    () => sql.unsafe(TOKENS),
+    () => sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)]),
+    () => sweepNewDevices(sql),
+    () => sweepAttempts(sql),
+    () => sweepChallenges(sql),
+    () => sweepMails(sql, limits.mailsSeconds),
+    () => sweepThrottle(sql, limits),
+    () => sweepReplacedSecrets(sql),
+  ])
 }

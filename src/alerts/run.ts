@@ -1,5 +1,6 @@
 /** The tasks for alerts that housekeeping runs: searching for new alerts and deleting old ones. */
 
+import { runAll } from '../lib/run-all.ts'
 import { FIND_BALANCES, FIND_CAPS } from './find-balance.ts'
 import { FIND_EVENTS } from './find-events.ts'
 import { FIND_RETIRING, FIND_SUMMARIES, retiringModels } from './find-slow.ts'
@@ -17,15 +18,25 @@ const SCANNED = 'update alert_scan set scanned_at = $1::text::timestamptz'
 /** A search looks back at most a day: after a longer outage, nobody wants to hear about every top-up. */
 const CATCH_UP_SECONDS = 86_400
 
-/** Records alerts for what has happened since the previous search. Returns the number of new alerts. */
+/**
+ * Records alerts for what has happened since the previous search. Returns the number of new alerts. A finder that fails does not
+ * keep the others from finding theirs, but the next search begins where this one did.
+ */
 export async function findAlerts(services: AlertServices): Promise<number> {
   const { sql, limits } = services
   const [scan] = await sql.unsafe(SCAN, [String(limits.overlapSeconds), String(CATCH_UP_SECONDS)])
   if (scan === undefined) throw new Error('the table alert_scan is empty; it must have exactly one row')
+  const finders: (readonly [finder: string, parameters: readonly string[]])[] = [
+    ...FIND_EVENTS.map(finder => [finder, [scan.since]] as const),
+    [FIND_BALANCES, [String(limits.lowVnd), String(limits.lowDays), scan.since]],
+    [FIND_CAPS, [`{${limits.capPercents.join(',')}}`]],
+  ]
   let found = 0
-  for (const finder of FIND_EVENTS) found += await recordAlerts(services, finder, [scan.since])
-  found += await recordAlerts(services, FIND_BALANCES, [String(limits.lowVnd), String(limits.lowDays), scan.since])
-  found += await recordAlerts(services, FIND_CAPS, [`{${limits.capPercents.join(',')}}`])
+  await runAll(
+    finders.map(([finder, parameters]) => async () => {
+      found += await recordAlerts(services, finder, parameters)
+    }),
+  )
   await sql.unsafe(SCANNED, [scan.now])
   return found
 }

@@ -24,6 +24,7 @@ import type { Sql } from '../lib/database.ts'
 import { takeTurn } from '../lib/lease.ts'
 import type { Logger } from '../lib/log.ts'
 import { countMails, createOutboxMailer, createSmtpMailer, type Mailer, type MailMetrics } from '../lib/mail.ts'
+import { runAll } from '../lib/run-all.ts'
 import { judgeUndecided } from '../payments/judge.ts'
 import { PAYMENT_LIMITS } from '../payments/limits.ts'
 import { createBankProviders, createPullSources } from '../payments/providers/index.ts'
@@ -172,10 +173,9 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
     inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
     inTurn('counted keys', KEY_TOTALS_MS, () => updateKeyTotals(sql, stopping.signal)),
     restingInTurn('found alerts', ALERT_MS, () => findAlerts(alerts)),
-    inTurn('found daily alerts', SLOW_ALERT_MS, async () => {
-      await findSlowAlerts(alerts)
-      await sweepAlerts(alerts)
-    }),
+    inTurn('found daily alerts', SLOW_ALERT_MS, () =>
+      runAll([() => findSlowAlerts(alerts), () => sweepAlerts(alerts)]),
+    ),
     inTurn('sent alerts', DELIVER_MS, () => sendMails(alerts)),
     inTurn('posted alerts', DELIVER_MS, () => postWebhooks(alerts)),
     restingInTurn('rolled up calls', ROLL_UP_MS, () => rollUpCalls(sql, { signal: stopping.signal })),

@@ -230,6 +230,21 @@ test('events are reported although the clock of the database was set back by a y
   expect(await sql`select scanned_at <= now() as is_past from alert_scan`).toEqual([{ is_past: true }])
 })
 
+test('while one kind of alert cannot be found, the others are, and it is found once it can be', async () => {
+  const customer = await newCustomer(sql)
+  await createKey(sql, keySecrets, { accountId: customer.accountId })
+  await topUp(sql, customer, 100_000)
+  await spend(sql, customer, 100_000)
+  await sql`alter table credit rename to credit_away`
+  await expect(findAlerts(alerts)).rejects.toThrow('relation "credit" does not exist')
+  await sql`alter table credit_away rename to credit`
+  const recorded = async () =>
+    (await sql`select kind from alert where account_id = ${customer.accountId} order by alert_id`).map(row => row.kind)
+  expect(await recorded()).toEqual(['key.created'])
+  await findAlerts(alerts)
+  expect(await recorded()).toEqual(['key.created', 'balance.empty'])
+})
+
 test('a sign-in on a new device is reported, a registration and a known device are not', async () => {
   const email = 'traveller@example.com'
   const opened = await newcomer(people, email)
