@@ -99,3 +99,19 @@ test('GatewayTaskStopped: a task begins again and again, but always fails', asyn
     await drop()
   }
 })
+
+test.each([
+  ['chat_completions', true],
+  ['images_generations', false],
+  ['images_edits', false],
+])('GatewayFirstByteSlow: calls to %s that take a minute (fires: %s), for images always do', (endpoint, fires) => {
+  const labels = { instance: 'a', status: '2xx', entry: 'x', endpoint }
+  const bucket = (le: string, value: (ageS: number) => number): Series => ({
+    ...after,
+    name: 'gateway_first_byte_seconds_bucket',
+    labels: { ...labels, le },
+    value,
+  })
+  const store = storeOf([bucket('30', () => 0), bucket('60', perSecond), bucket('+Inf', perSecond)])
+  expect(holds('GatewayFirstByteSlow', store, DEPLOYED_S + HOUR_S)).toBe(fires)
+})
