@@ -126,7 +126,7 @@ const MEANINGS = {
   credited: 'Credited to the owner of the order in the memo.',
   unmatched: 'Stored; the memo names no order. Next: payment assign NUMBER EMAIL --reason TEXT',
   duplicate: 'Entered before; nothing changed.',
-  alias: 'A service has already reported this transfer; nothing changed.',
+  alias: 'A service has already reported this transfer; nothing changed. If it waits for an owner: payment unmatched.',
   conflict: 'Entered before under this reference with another amount; nothing changed.',
   ignored: 'Kept and ignored.',
 } as const

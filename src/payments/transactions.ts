@@ -44,8 +44,9 @@ const INSERT = `insert into bank_txn
   on conflict (provider, provider_ref) do nothing returning bank_txn_id`
 const TWIN = `select bank_txn_id, state, upper(account_no) = any (string_to_array(upper($3), ',')) and amount_vnd = $4::text::bigint and direction = $5::text::smallint as same
   from bank_txn where provider = $1 and provider_ref = $2`
-const READ = `select ${TRANSACTION_COLUMNS} from bank_txn where bank_txn_id = $1::text::bigint`
-const LOCKED = `${READ} for update`
+const LOCKED = `select ${TRANSACTION_COLUMNS} from bank_txn where bank_txn_id = $1::text::bigint for update`
+const FIRST = `select ${TRANSACTION_COLUMNS} from bank_txn where bank_txn_id = (
+  select coalesce(alias_of, bank_txn_id) from bank_txn where bank_txn_id = $1::text::bigint)`
 const LIST = `select ${TRANSACTION_COLUMNS} from bank_txn
   where ($1::text::smallint is null or state = $1::text::smallint)
     and ($2::text::bigint is null or account_id = $2::text::bigint)
@@ -102,13 +103,16 @@ function shownAccount(bank: PaymentServices['bank'], { accountNumber, virtualAcc
   return virtualAccountNumber != null && spellAccount(virtualAccountNumber) === shown ? shown : accountNumber
 }
 
-/** Null if there is no such transaction. */
-export async function readTransaction(sql: AnySql, bankTxnId: number): Promise<StoredTransaction | null> {
-  const row = (await sql.unsafe(READ, [String(bankTxnId)]))[0]
+/**
+ * Reads a transaction or, if it repeats another report of the same transfer, the first report, which is the one that is decided.
+ * Null if there is no such transaction.
+ */
+export async function readFirstReport(sql: AnySql, bankTxnId: number): Promise<StoredTransaction | null> {
+  const row = (await sql.unsafe(FIRST, [String(bankTxnId)]))[0]
   return row === undefined ? null : toTransaction(row)
 }
 
-/** Like readTransaction, but locks the row until the caller's transaction ends. */
+/** Locks the row until the caller's transaction ends. Null if there is no such transaction. */
 export async function lockTransaction(transaction: AnySql, bankTxnId: number): Promise<StoredTransaction | null> {
   const row = (await transaction.unsafe(LOCKED, [String(bankTxnId)]))[0]
   return row === undefined ? null : toTransaction(row)

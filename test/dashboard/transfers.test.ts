@@ -290,6 +290,24 @@ test('a mistake in a transfer entered by hand is named at its field, and the oth
   }
 })
 
+test('who enters a transfer that was already reported is told whether it waits for an owner or was credited', async () => {
+  const number = await waiting('khong ghi ma', 77_000n, {
+    bankReference: 'FT800',
+    accountNumber: TEST_BANK.BANK_ACCOUNT,
+  })
+  const form = { reference: 'ft 800', amount: '77.000', memo: `nap ${code}`, reason: 'on the statement' }
+  const before = await running.balance(await accountOf(EMAIL))
+  const entered = await first.post('/operator/transfers', form)
+  const told = readable((await first.get(entered.location)).html)
+  expect(told).toContain(`Transfer ${number}, 77.000 ₫, was already reported and is waiting for an owner`)
+  expect(told).not.toContain('already handled')
+  expect(told).toContain('Memo khong ghi ma Bank reference FT800')
+  await first.post(`/operator/transfers/${number}/assign`, { to: EMAIL, reason: 'sent the receipt' })
+  const again = readable((await second.get((await second.post('/operator/transfers', form)).location)).html)
+  expect(again).toContain(`Somebody else has already handled transfer ${number}, 77.000 ₫. Credited: ${EMAIL}`)
+  expect(await running.balance(await accountOf(EMAIL))).toBe(before + 77_000n * 1_000_000n)
+})
+
 test('a transfer entered by hand is marked as such in the reader’s language', async () => {
   const form = { reference: 'FTHAND1', amount: '5.000', memo: 'no order', reason: 'on the statement' }
   expect((await first.post('/operator/transfers', form)).status).toBe(303)

@@ -25,7 +25,7 @@ export const TABS = [
 export type OperatorTab = (typeof TABS)[number]['tab']
 
 const NOTICES = [
-  ...['adjusted', 'adjusted_before', 'blocked', 'unblocked', 'assigned', 'settled', 'entered', 'already', 'conflict'],
+  ...['adjusted', 'adjusted_before', 'blocked', 'unblocked', 'assigned', 'settled', 'entered', 'conflict'],
   ...['role', 'factor', 'refunded', 'refunded_before', 'upstream_out', 'upstream_in'],
   ...['noted', 'limited', 'revoked', 'gone', 'signed_out'],
   ...['banner'],

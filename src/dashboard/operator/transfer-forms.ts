@@ -7,6 +7,7 @@ import { findAccountByEmail } from '../../accounts/accounts.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
 import { enterTransfer } from '../../payments/enter.ts'
 import { findOrderCodes } from '../../payments/memo.ts'
+import { readFirstReport } from '../../payments/transactions.ts'
 import { type Assignment, assignTransaction, findOwner, settleUnmatched } from '../../payments/unmatched.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
@@ -66,8 +67,10 @@ async function enter(request: PageRequest): Promise<Answer> {
         status: 409,
       })
     case 'duplicate':
-    case 'alias':
-      return { kind: 'redirect', to: `${PATH}?done=already` }
+    case 'alias': {
+      const first = (await readFirstReport(options.sql, received.bankTxnId))?.bankTxnId ?? received.bankTxnId
+      return { kind: 'redirect', to: `${PATH}?taken=${first}&after=${first - 1}` }
+    }
     default:
       return { kind: 'redirect', to: `${PATH}?done=entered` }
   }

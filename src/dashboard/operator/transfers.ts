@@ -4,7 +4,7 @@ import { findAccount } from '../../accounts/accounts.ts'
 import { readPlace } from '../../lib/search.ts'
 import { searchTransactions } from '../../payments/search.ts'
 import { type Suggestion, suggestOwners } from '../../payments/suggest.ts'
-import { readTransaction } from '../../payments/transactions.ts'
+import { readFirstReport } from '../../payments/transactions.ts'
 import { type StoredTransaction, TRANSACTION_STATES, type TransactionState } from '../../payments/types.ts'
 import { countUnmatched, listUnmatched } from '../../payments/unmatched.ts'
 import { type Answer, idOf, type PageRequest } from '../page.ts'
@@ -124,11 +124,17 @@ function suggestionView(request: PageRequest, { bankTxnId }: StoredTransaction, 
   }
 }
 
-/** Message about a transfer that another operator has dealt with in the meantime: who, when, and with what result. */
+/**
+ * Message about a transfer that another operator has dealt with in the meantime: who, when, and with what result; or about one that
+ * was entered by hand although it had been reported and waits for an owner.
+ */
 async function takenText({ options, query, language }: PageRequest): Promise<string | null> {
   const bankTxnId = idOf(query.text('taken'))
-  const found = bankTxnId === null ? null : await readTransaction(options.sql, bankTxnId)
-  if (found === null || found.stateAt === null || found.state === 'unmatched') return null
+  const found = bankTxnId === null ? null : await readFirstReport(options.sql, bankTxnId)
+  if (found === null || found.stateAt === null) return null
+  if (found.state === 'unmatched') {
+    return text(language, 'transfer.waits', { number: found.bankTxnId, amount: dong(found.amountVnd) })
+  }
   const owner = found.accountId === null ? null : await findAccount(options.sql, found.accountId)
   const state = text(language, `operator.transfer.state.${found.state}`)
   return text(language, 'transfer.taken', {

@@ -100,10 +100,6 @@ export const OPERATOR_TEXTS = {
   'operator.done.assigned': { vi: 'Đã cộng tiền.', en: 'Money credited.' },
   'operator.done.settled': { vi: 'Đã ghi nhận.', en: 'Saved.' },
   'operator.done.entered': { vi: 'Đã nhập chuyển khoản.', en: 'Transfer entered.' },
-  'operator.done.already': {
-    vi: 'Chuyển khoản này đã được xử lý trước đó.',
-    en: 'Someone else has already handled this transfer.',
-  },
   'operator.done.conflict': {
     vi: 'Mã giao dịch này đã có với số tiền khác.',
     en: 'This bank reference already exists with a different amount.',
