@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   gatewayErrorOf,
   readFailedError,
@@ -246,6 +246,7 @@ describe('words of the client in an error', () => {
     ["Invalid value: 'insufficient_quota'.", '{"role":"insufficient_quota"}'],
     ['Your Credit balance is too low: Extra inputs are not permitted', '{"your credit Balance is too low":1}'],
     ["Tool 'invalid api key' not found", '{"name":"\\u0069nvalid api\\u0020key"}'],
+    ["Tool 'INVALID API KEY' not found", '{"name":"\\u0049nvalid A\\u0050I \\u004BEY"}'],
     ["Unknown part 'api key expired'", '--form\r\n\r\napi key expired'],
   ])('do not make it the problem of the operator: %s', (message, request) => {
     expect(echoed(message, request)).toMatchObject({ kind: 'refused', status: 400, message: null })
@@ -260,6 +261,13 @@ describe('words of the client in an error', () => {
   ])('do not in a reply with status 200 either, where only the start of the text counts: %s', (status_msg, kind) => {
     expect(readUpstreamErrorValue({ base_resp: { status_code: 2013, status_msg } })?.kind).toBe(kind)
     expect(readFailedError({ message: status_msg }).kind).toBe(kind)
+  })
+
+  test('are found without parsing the request, which may be as long as a body may be', () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    expect(echoed("Tool 'invalid api key' not found", '{"name":"\\u0069nvalid api key"}').kind).toBe('refused')
+    expect(parse.mock.calls.map(([text]) => text).filter(text => text.includes('name'))).toEqual([])
+    parse.mockRestore()
   })
 
   test("leave the provider's own words and statuses what they are", () => {
