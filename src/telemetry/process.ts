@@ -39,13 +39,19 @@ export class ProcessMetrics {
     }
   })
   #utilization: EventLoopUtilization = performance.eventLoopUtilization()
+  #rejections = 0
+  readonly #uncaught = (_cause: unknown, origin: NodeJS.UncaughtExceptionOrigin): void => {
+    if (origin === 'unhandledRejection') this.#rejections++
+  }
 
   constructor() {
+    process.on('uncaughtExceptionMonitor', this.#uncaught)
     this.#loop.enable()
     this.#observer.observe({ entryTypes: ['gc'] })
   }
 
   close(): void {
+    process.off('uncaughtExceptionMonitor', this.#uncaught)
     this.#loop.disable()
     this.#observer.disconnect()
   }
@@ -62,6 +68,11 @@ export class ProcessMetrics {
       counter('process_cpu_user_seconds_total', 'CPU time of this process in user code.', user / MICROSECONDS),
       counter('process_cpu_system_seconds_total', 'CPU time of this process in the kernel.', system / MICROSECONDS),
       counter('process_cpu_seconds_total', 'CPU time of this process.', (user + system) / MICROSECONDS),
+      counter(
+        'gateway_unhandled_rejections_total',
+        'Promises that were rejected and not handled: faults of the gateway, each in the log.',
+        this.#rejections,
+      ),
       gauge('process_start_time_seconds', 'When this process started, in seconds since 1970.', this.#startedSeconds),
       gauge('process_open_fds', 'Open file descriptors.', openFiles() ?? []),
       gauge('process_max_fds', 'File descriptors that this process may open.', openFilesMax() ?? []),

@@ -246,6 +246,14 @@ describe('a gateway with metrics', () => {
     expect(counted).toEqual([1, 1])
   })
 
+  test('counts rejections that nothing handles', async () => {
+    const counted = await rises([['gateway_unhandled_rejections_total']], async () => {
+      process.emit('uncaughtExceptionMonitor', new Error('lost'), 'unhandledRejection')
+      process.emit('uncaughtExceptionMonitor', new Error('fatal'), 'uncaughtException')
+    })
+    expect(counted).toEqual([1])
+  })
+
   test('counts bank notifications that are refused', async () => {
     const counted = await rises(
       [['gateway_bank_notifications_total', { outcome: 'notification_refused' }], ['gateway_errors_total']],
