@@ -124,7 +124,7 @@ export class ResponseChannel implements ClientChannel {
     if (this.#ended || this.#gone.aborted) return
     this.#options.errorSent(error.code)
     if (!this.started) {
-      const body = Buffer.from(errorBody(error, this.#options.requestId, this.#options.codeOf?.(error)))
+      const body = Buffer.from(errorBody(error, this.#options.requestId, { code: this.#options.codeOf?.(error) }))
       this.#sendWhole(error.status, { ...headers, ...errorHeaders(error, this.#options.service) }, body)
       return
     }

@@ -11,13 +11,26 @@ export interface RenderedError {
   readonly body: string
 }
 
-/** Builds the JSON body of an error. Pass `code` if the endpoint has its own code for the error. */
-export function errorBody(error: GatewayError, requestId: string, code: string = error.clientCode): string {
+/** The type of an overload in the messages format. Within a stream, where there is no status, clients retry by it. */
+const MESSAGES_OVERLOADED = 'overloaded_error'
+
+/** Names that an endpoint has of its own for an error. */
+interface OwnNames {
+  readonly type?: string | undefined
+  readonly code?: string | undefined
+}
+
+/** Builds the JSON body of an error. */
+export function errorBody(
+  error: GatewayError,
+  requestId: string,
+  { type = error.type, code = error.clientCode }: OwnNames = {},
+): string {
   const { details, limit, param = null } = error.details
   return JSON.stringify({
     type: 'error',
     error: {
-      type: error.type,
+      type,
       message: error.message,
       code,
       param,
@@ -50,7 +63,9 @@ export function errorHeaders(error: GatewayError, service?: string): Record<stri
   return headers
 }
 
-/** The event that ends a stream after an error. `named` adds an `event:` line, as the messages format requires. */
+/** The event that ends a stream after an error: with `named`, as the messages format requires. */
 export function errorEvent(error: GatewayError, requestId: string, { named }: { named: boolean }): string {
-  return `${named ? 'event: error\n' : ''}data: ${errorBody(error, requestId)}\n\n`
+  if (!named) return `data: ${errorBody(error, requestId)}\n\n`
+  const type = error.type === 'service_unavailable' ? MESSAGES_OVERLOADED : error.type
+  return `event: error\ndata: ${errorBody(error, requestId, { type })}\n\n`
 }

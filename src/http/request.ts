@@ -134,7 +134,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: G
 
 function bodyOf({ state }: FastifyRequest, error: GatewayError): string {
   const { endpoint } = state.route.config
-  return errorBody(error, state.requestId, endpoint && endpointOf(endpoint).codeOf?.(error))
+  return errorBody(error, state.requestId, { code: endpoint && endpointOf(endpoint).codeOf?.(error) })
 }
 
 /**

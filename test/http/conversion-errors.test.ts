@@ -382,9 +382,15 @@ test.each(BREAKS)(
     expect(text).toContain('Một hai ba bốn')
     expect(text).not.toContain('upstream-secret-1')
     expect(text).not.toMatch(/message_stop|message_delta|\[DONE\]|"finish_reason":"/)
+    const messages = path === '/v1/messages'
+    const shown = messages && type === 'service_unavailable' ? 'overloaded_error' : type
     expect(events.at(-1)).toMatchObject({
-      name: path === '/v1/messages' ? 'error' : '',
-      data: { type: 'error', error: { type, message: expect.any(String) }, request_id: expect.stringMatching(/^req_/) },
+      name: messages ? 'error' : '',
+      data: {
+        type: 'error',
+        error: { type: shown, message: expect.any(String) },
+        request_id: expect.stringMatching(/^req_/),
+      },
     })
     expect(events.filter(event => event.data !== '[DONE]' && 'error' in event.data)).toHaveLength(1)
     expect(await world.row()).toMatchObject({ cost: 0n, charged: 0n, streamed: true })

@@ -213,7 +213,7 @@ test.each(LATER)(
     expect(response.status).toBe(200)
     const text = await response.text()
     expect(text).toMatch(
-      /event: error\ndata: \{"type":"error","error":\{"type":"(api_error|service_unavailable)".*\}\n\n$/,
+      /event: error\ndata: \{"type":"error","error":\{"type":"(api_error|overloaded_error)".*\}\n\n$/,
     )
     expect(text).not.toContain('message_stop')
     expect(await rowOf()).toMatchObject({ cost: 0n, streamed: true, status: expect.toSatisfy(status => status >= 502) })

@@ -78,7 +78,7 @@ const endsMessages: Route['ending'] = ({ name, data }) => {
   expect(name).toBe('error')
   expect(data).toMatchObject({
     type: 'error',
-    error: { type: expect.stringMatching(/^(api_error|service_unavailable)$/) },
+    error: { type: expect.stringMatching(/^(api_error|overloaded_error)$/) },
   })
 }
 const endsChat: Route['ending'] = ({ data }) => {

@@ -1,7 +1,8 @@
 /** The AI SDK's image, edit, speech and responses functions against a running gateway. */
 
+import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
-import { generateImage, generateSpeech, generateText, streamText } from 'ai'
+import { generateImage, generateSpeech, generateText, StreamProviderError, streamText } from 'ai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
@@ -69,4 +70,18 @@ test('answers in the responses format, streamed or not', async () => {
   const tokens = (whole.usage.totalTokens ?? 0) + ((await streamed.usage).totalTokens ?? 0)
   await running.usage(account.accountId)
   expect(await running.balance(account.accountId)).toBe(CREDIT - BigInt(tokens) * 2400n)
+})
+
+test('an overload in the middle of a messages stream can be retried', async () => {
+  const errors: unknown[] = []
+  const streamed = streamText({
+    model: createAnthropic({ baseURL: `${running.url}/v1`, apiKey: account.apiKey })('claude-opus-5'),
+    prompt: 'Say something. sandbox:tokens=200 sandbox:error-event',
+    maxRetries: 0,
+    onError: ({ error }) => void errors.push(error),
+  })
+  await streamed.consumeStream()
+  expect(errors).toHaveLength(1)
+  expect(errors[0]).toBeInstanceOf(StreamProviderError)
+  expect(errors[0]).toMatchObject({ type: 'overloaded_error', statusCode: 529, isRetryable: true })
 })
