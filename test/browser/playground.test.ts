@@ -205,6 +205,11 @@ describe.skipIf(missing !== null)('a conversation in the playground', () => {
       ['![not] but ![alt](https://example.com/a.png)', '![not] but alt'],
       ['`a_b[0]` and https://example.com/a_b_c', 'a_b[0] and https://example.com/a_b_c'],
       ['- task_a_b\n- list[1]', 'task_a_blist[1]'],
+      ['set $HOME,\n\n- **then** $PATH', 'set $HOME,then $PATH'],
+      ['$5 and $10, `a $b`, $x and $y', '$5 and $10, a $b, $x and $y'],
+      ['[this](https://example.com/?$a=$b) costs US$ 3', 'this costs US$ 3'],
+      ['the formula $x^2$ and\n$$\ny_1\n$$\nend', 'the formula x^2 andy_1\nend'],
+      ['```sh\necho $A $B\n```\n$(c) $', 'echo $A $B$(c) $'],
     ]
     const shown = await page.evaluate<string[][]>(`(async () => {
       const script = [...performance.getEntriesByType('resource')].find(({ name }) => /playground-markdown/.test(name)).name

@@ -138,11 +138,47 @@ function rendererInto(root, pending) {
   }
 }
 
+/** Tokens in which the parser takes every character as it stands. */
+const VERBATIM = new Set([
+  markdown.CODE_BLOCK,
+  markdown.CODE_FENCE,
+  markdown.CODE_INLINE,
+  markdown.EQUATION_BLOCK,
+  markdown.EQUATION_INLINE,
+  markdown.RAW_URL,
+])
+const FORMULA = /^\$[^\s\d$][^$\n]*(?<!\s)\$(?!\d)/
+
+/** True where the parser would begin a formula at `$`: not in code, in an address, or behind a backslash. */
+function isProse({ token, pending, indent_len: indent }) {
+  return !VERBATIM.has(token) && !/^(`|\]\(|\\$)/.test(pending) && indent < 4
+}
+
+/**
+ * Gives the parser what it may have. A `$` that begins no formula on its line, such as that of `$HOME`, is escaped, because the
+ * parser would look for the end of the formula in all the rest. Returns what has to wait for more of its line.
+ */
+function writeOut(parser, text, isEnd) {
+  let rest = text
+  for (let at = rest.indexOf('$'); at >= 0; at = rest.indexOf('$')) {
+    markdown.parser_write(parser, rest.slice(0, at))
+    rest = rest.slice(at)
+    const isInProse = isProse(parser)
+    if (isInProse && !isEnd && !/^\$[^\n]*\n|^\$.+\$./.test(rest)) return rest
+    const [formula] = (isInProse && (FORMULA.exec(rest) ?? /^\$\$+/.exec(rest))) || ['$']
+    markdown.parser_write(parser, isInProse && formula === '$' ? '\\$' : formula)
+    rest = rest.slice(formula.length)
+  }
+  markdown.parser_write(parser, rest)
+  return ''
+}
+
 /** Writes Markdown into `root`. After the parser has failed, text is shown as it came. */
 export function markdownInto(root) {
   const renderer = rendererInto(root, () => parser.pending)
   const parser = markdown.parser(renderer)
   let isBroken = false
+  let held = ''
   const attempt = (work, text) => {
     try {
       if (!isBroken) return work()
@@ -152,11 +188,19 @@ export function markdownInto(root) {
     root.append(text)
   }
   return {
-    write: text => attempt(() => markdown.parser_write(parser, text), text),
-    end: () =>
+    write(text) {
+      const whole = held + text
+      held = ''
       attempt(() => {
+        held = writeOut(parser, whole, false)
+      }, whole)
+    },
+    end() {
+      attempt(() => {
+        writeOut(parser, held, true)
         markdown.parser_end(parser)
         renderer.end()
-      }, ''),
+      }, held)
+    },
   }
 }
