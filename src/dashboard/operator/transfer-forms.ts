@@ -69,11 +69,18 @@ async function enter(request: PageRequest): Promise<Answer> {
     case 'duplicate':
     case 'alias': {
       const first = (await readFirstReport(options.sql, received.bankTxnId))?.bankTxnId ?? received.bankTxnId
-      return { kind: 'redirect', to: `${PATH}?taken=${first}&after=${first - 1}` }
+      return { kind: 'redirect', to: `${PATH}?${atTransfer(first)}` }
     }
+    case 'unmatched':
+      return { kind: 'redirect', to: `${PATH}?done=entered&${atTransfer(received.bankTxnId)}` }
     default:
       return { kind: 'redirect', to: `${PATH}?done=entered` }
   }
+}
+
+/** The query of the page on which a transfer is the first that waits, with a message about its state. */
+function atTransfer(bankTxnId: number): string {
+  return `taken=${bankTxnId}&after=${bankTxnId - 1}`
 }
 
 /** Reads an email address, an order code or an account number; null for an address that has no account. */

@@ -126,7 +126,7 @@ function suggestionView(request: PageRequest, { bankTxnId }: StoredTransaction, 
 
 /**
  * Message about a transfer that another operator has dealt with in the meantime: who, when, and with what result; or about one that
- * was entered by hand although it had been reported and waits for an owner.
+ * was entered by hand and waits for an owner.
  */
 async function takenText({ options, query, language }: PageRequest): Promise<string | null> {
   const bankTxnId = idOf(query.text('taken'))
