@@ -54,6 +54,8 @@ export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   readonly streamed: boolean
   /** Aborts the call while it is waiting for a reply. */
   readonly signal: Cancellation
+  /** Aborted when the client leaves. From then on, no attempt is begun, even if those under way are finished. */
+  readonly gone: Cancellation
 }
 
 /** The upstream endpoint that a call is sent to. For chat calls, it depends on the target's wire format. */
@@ -78,6 +80,7 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
     // A body that cannot be converted for one target ends the call: converted for another target, it might mean something else.
     const preparing = plan.prepare(candidate.target)
     const prepared = preparing instanceof Promise ? await preparing : preparing
+    if (plan.gone.aborted) throw gatewayErrorFor(new UpstreamFault('aborted', 'the client disconnected'))
     // Meanwhile, other calls may have taken the upstream's last place.
     if (candidate.upstream.full) {
       candidate = candidates.next()

@@ -17,15 +17,15 @@ import type { Metered } from './meter.ts'
 import type { CallScope } from './run-billed.ts'
 
 export interface SendPlan<Prepared extends PreparedBody, Received>
-  extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal'> {
+  extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal' | 'gone'> {
   readonly entry: ModelEntry
   /** Aborts the call. Without it, only streamed calls are aborted, and only if the client leaves before the reply starts. */
   readonly signal?: Cancellation
 }
 
 /**
- * Sends the call to one of its entry's targets. A non-streamed call is finished and billed even if the client leaves. Throws
- * GatewayError if no target gives a good reply.
+ * Sends the call to one of its entry's targets. A non-streamed call that has been sent is finished and billed even if the client
+ * leaves, but not sent to another target. Throws GatewayError if no target gives a good reply.
  */
 export async function sendCall<Prepared extends PreparedBody, Received>(
   scope: CallScope,
@@ -39,6 +39,7 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
       markLeftOut(scope, target)
       return prepare(target)
     },
+    gone: scope.client.gone,
     signal: plan.signal ?? (plan.streamed ? scope.client.gone : NEVER_CANCELLED),
   })
 }

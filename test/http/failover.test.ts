@@ -373,6 +373,22 @@ test('tries an upstream with an open circuit if nothing else is left', async () 
   expect((await call(started)).status).toBe(200)
 })
 
+test('does not try another upstream for a client that has left, which pays nothing', async () => {
+  const gate = Promise.withResolvers<void>()
+  const first = await upstream(() => [until(gate.promise), ...json(500, {})])
+  const second = await upstream(() => goodMessage)
+  const started = await start(first.url, second.url)
+  const gone = started.running.clientGone()
+  const leaving = new AbortController()
+  const left = call(started, {}, leaving.signal).catch(() => null)
+  await first.received(1)
+  leaving.abort()
+  await Promise.all([left, gone])
+  gate.resolve()
+  expect(await started.running.usage(started.account.accountId)).toMatchObject([{ status: 499, charged: 0n }])
+  expect(second.requests).toHaveLength(0)
+})
+
 test('limits the attempts per call', async () => {
   const keys = Array.from({ length: 9 }, (_, index) => `secret-${index}`)
   const provider = await upstream(() => json(500, {}))
