@@ -108,6 +108,7 @@ test('no SQL is built from strings: statements are constants, values are paramet
       // The following variables hold callers' statements, which the check above covers.
       'src/alerts/record.ts: statement',
       'src/app/back-office.ts: statement',
+      'src/lib/watched-database.ts: ...words',
       'src/telemetry/database.ts: statement',
       'src/lib/database.ts: statement',
       ...Array<string>(2).fill('src/lib/search.ts: statement'),
@@ -179,5 +180,6 @@ test('package versions are exact, and the HTTP libraries are newer than their kn
 })
 
 test('no connection is reserved, because on a pool without an open one the driver would wait forever', () => {
-  expect(sources.filter(([, text]) => /\.reserve\(/.test(text)).map(([file]) => file)).toEqual([])
+  // The driver's method has no parameters, unlike others of that name.
+  expect(sources.filter(([, text]) => /\.reserve\(\s*\)/.test(text)).map(([file]) => file)).toEqual([])
 })
