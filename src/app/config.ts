@@ -64,6 +64,8 @@ export interface Config {
   readonly limits: ConfigLimits
 }
 
+/** A mistyped `production` must not start a gateway whose replies are simulated. Test runners set `test`. */
+const MODES = ['production', 'development', 'test'] as const
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
@@ -85,7 +87,7 @@ export interface ConfigInput {
 /** Reads the environment. Throws ConfigError with all faults. */
 export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   const reader = new Reader(environment)
-  const production = reader.text('NODE_ENV') === 'production'
+  const production = reader.choice('NODE_ENV', MODES, 'development') === 'production'
   const host = reader.text('HOST') ?? '127.0.0.1'
   const port = reader.integer('PORT', { fallback: 8080, min: 0, max: 65_535 })
   const { upstreams, aws } = readUpstreams(reader, environment, upstreamIds)
@@ -144,12 +146,18 @@ function readFolder(reader: Reader, name: string): string | null {
   return folder
 }
 
-const ADDRESS = /^[0-9a-f.:]+(\/\d{1,3})?$/i
+/** Whether the text is an IP address or a network in CIDR notation; IPv4 with all four numbers. */
+function isAddress(text: string): boolean {
+  const { IPv4, IPv6 } = ipaddr
+  return text.includes(':')
+    ? IPv6.isValid(text) || IPv6.isValidCIDR(text)
+    : IPv4.isValidFourPartDecimal(text) || IPv4.isValidCIDRFourPartDecimal(text)
+}
 
 function readProxies(reader: Reader): readonly string[] {
   const proxies = (reader.text('TRUSTED_PROXIES') ?? '').split(',').map(address => address.trim())
   const named = proxies.filter(address => address !== '')
-  if (named.every(address => ADDRESS.test(address))) return named
+  if (named.every(isAddress)) return named
   reader.faults.push('TRUSTED_PROXIES is not a list of addresses; write e.g. 10.0.0.5,192.168.0.0/16')
   return []
 }

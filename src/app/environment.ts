@@ -46,7 +46,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'NODE_ENV',
         fallback: 'development',
-        what: '`production` makes the variables marked *required* mandatory and switches the sandbox off.',
+        what: '`production` makes the variables marked *required* mandatory and switches the sandbox off. Only `development` and `test` are valid besides.',
       },
       {
         name: 'WORKERS',

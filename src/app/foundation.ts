@@ -84,10 +84,12 @@ export async function layFoundation(
     await embedded?.stop()
   }
   try {
+    await requireUnicode(sql, config)
     await migrate(sql)
   } catch (error) {
     await close()
-    throw error instanceof MigrationBusyError ? error : new ConfigError([databaseFault(error, config)])
+    if (error instanceof MigrationBusyError || error instanceof ConfigError) throw error
+    throw new ConfigError([databaseFault(error, config)])
   }
   try {
     const foreign = anySecrets ? [] : await findForeignSecrets(sql, secrets)
@@ -111,10 +113,24 @@ function secretsFault(foreign: readonly string[], { dataDir, keyPeppers, keyEncr
   )
 }
 
+/** Throws ConfigError if the database cannot store every text: bank transfers and names in Vietnamese would be refused later. */
+async function requireUnicode(sql: Sql, config: Config): Promise<void> {
+  const [row] = await sql`select current_setting('server_encoding') as encoding`
+  if (row?.encoding === 'UTF8') return
+  throw new ConfigError([
+    `${databaseVariable(config)}: the encoding of the database is ${row?.encoding}; create one with UTF8, e.g. ` +
+      "create database gateway template template0 encoding 'UTF8' locale 'C'",
+  ])
+}
+
+function databaseVariable({ databaseDirectUrl }: Config): string {
+  return databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+}
+
 /** Describes a database error without repeating the URL, which contains a password. */
-function databaseFault(error: unknown, { databaseUrl, databaseDirectUrl }: Config): string {
-  const name = databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
-  const url = databaseDirectUrl ?? databaseUrl
+function databaseFault(error: unknown, config: Config): string {
+  const name = databaseVariable(config)
+  const url = config.databaseDirectUrl ?? config.databaseUrl
   const place = url === null ? '' : ` at ${hostsOf(url)}`
   const code = faultCode(error)
   if (SILENT.has(code)) {

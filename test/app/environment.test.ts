@@ -38,3 +38,15 @@ test('a mistyped limit prevents the start', () => {
     'LIMIT_BODY_BYTE_MAX is not read by this gateway; docs/configuration.md lists every LIMIT_…',
   )
 })
+
+test.each(['10.0.0.5', '192.168.0.0/16', '::1', 'fd12::/48', '10.0.0.5, fd12::1'])('trusts the proxies %s', text => {
+  const { trustedProxies } = readConfig({ environment: { TRUSTED_PROXIES: text }, upstreamIds: [] })
+  expect(trustedProxies).toEqual(text.split(/, */))
+})
+
+test.each(['10.0.0.0/33', 'abc', '10', '10/8', '1.2.3', 'fd12::/129', 'proxy.example'])(
+  'refuses the proxies %s',
+  text => {
+    expect(() => readConfig({ environment: { TRUSTED_PROXIES: text }, upstreamIds: [] })).toThrow('TRUSTED_PROXIES')
+  },
+)

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestDatabase } from '../support/postgres.ts'
 import { freePort, programEnvironment } from '../support/program.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
@@ -135,6 +136,8 @@ test('names all faults of the environment at once, without repeating secrets', a
   const ended = await run(['serve'], {
     PORT: '99999',
     LOG_LEVEL: 'loud',
+    NODE_ENV: 'Production',
+    TRUSTED_PROXIES: '10.0.0.5,10.0.0.0/99',
     DATABASE_URL: 'mysql://user:secret-password@host/db',
     KEY_PEPPERS: '1:c2hvcnQ=',
     UPSTREAM_NOBODY_API_KEY: 'secret-key',
@@ -144,6 +147,8 @@ test('names all faults of the environment at once, without repeating secrets', a
   for (const name of [
     'PORT',
     'LOG_LEVEL',
+    'NODE_ENV',
+    'TRUSTED_PROXIES',
     'DATABASE_URL',
     'KEY_PEPPERS',
     'UPSTREAM_NOBODY_API_KEY',
@@ -171,6 +176,20 @@ test('refuses to start when the database cannot be reached, and says what to che
   expect(ended.stderr).toMatch(/DATABASE_URL does not lead to a usable Postgres at 127\.0\.0\.1:\d+ .*ECONNREFUSED/)
   expect(ended.stderr).not.toContain('secret-password')
 })
+
+test.each(['SQL_ASCII', 'LATIN1'])(
+  'refuses a database with the encoding %s, which some texts do not fit',
+  async encoding => {
+    const { sql, url, drop } = await createTestDatabase({ migrated: false })
+    const name = `${new URL(url).pathname.slice(1)}_narrow`
+    await sql.unsafe(`create database ${name} template template0 encoding '${encoding}' locale 'C'`)
+    const ended = await run(['serve'], { DATABASE_URL: url.replace(/[^/]*$/, name) })
+    await sql.unsafe(`drop database ${name} with (force)`)
+    await drop()
+    expect(ended.status).toBe(2)
+    expect(ended.stderr).toContain(`DATABASE_URL: the encoding of the database is ${encoding}; create one with UTF8`)
+  },
+)
 
 test('refuses to start when the database accepts connections but never answers, and says where and what to check', async () => {
   const sockets = new Set<Socket>()
