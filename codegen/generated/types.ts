@@ -475,7 +475,7 @@ export interface DialectFacts {
 
 /** Request features that cost extra on top of tokens, and how the gateway treats them. catalogue.yaml has the defaults; layers merge in the order upstream, family, model, entry, target. */
 export interface ExtrasFacts {
-  /** Request fields. leave_out: removed from the request, and named in the reply header `x-<service>-left-out`. refuse: the call gets a 400. allow: forwarded without a surcharge. `{ free: […] }`: these values cost nothing extra and are forwarded; others are left out. */
+  /** Request fields. leave_out: removed from the request, and named in the reply header `x-<service>-left-out`. refuse: the call gets a 400. allow: forwarded without a surcharge. `{ free: […] }`: these values cost nothing extra and are forwarded; others are left out or refused, as `otherwise` in catalogue.yaml says. */
   readonly fields?: {
     readonly [k: string]: FieldTreatment
   }

@@ -108,6 +108,11 @@ export const EXTRAS: Extras = {
     quality: 'leave_out',
     size: 'leave_out',
     input_fidelity: 'leave_out',
+    complexity: 'leave_out',
+    output_format: 'refuse',
+    svg: 'refuse',
+    frame_count: 'refuse',
+    frame_duration_ms: 'refuse',
   },
   tools: {
     web_search: 'leave_out',

@@ -140,6 +140,11 @@ export const SETTINGS: TableSettings = {
       quality: { otherwise: 'leave_out', endpoints: ['images_generations', 'images_edits'] },
       size: { otherwise: 'leave_out', endpoints: ['images_generations', 'images_edits'] },
       input_fidelity: { otherwise: 'leave_out', endpoints: ['images_generations', 'images_edits'] },
+      complexity: { otherwise: 'leave_out', endpoints: ['images_generations', 'images_edits'] },
+      output_format: { otherwise: 'refuse', endpoints: ['images_generations', 'images_edits'] },
+      svg: { otherwise: 'refuse', endpoints: ['images_generations', 'images_edits'] },
+      frame_count: { otherwise: 'refuse', endpoints: ['images_generations', 'images_edits'] },
+      frame_duration_ms: { otherwise: 'refuse', endpoints: ['images_generations', 'images_edits'] },
     },
     tools: {
       web_search: {
@@ -242,5 +247,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '65d12da4d9d378d1afb2e45b54c147fb8298aa629025269e76daf2ad9e69cfae',
+  digest: '0efa408372e50bc6629d308b8fd0c2c128d4e94ed0cba134a9126ca357a9c9d5',
 }

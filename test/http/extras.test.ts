@@ -141,6 +141,7 @@ const FIELDS: readonly [endpoint: Endpoint, model: string, field: string, dear: 
   ['images', 'req/gpt-image-2', 'quality', 'high', 'medium'],
   ['images', 'req/gpt-image-2', 'size', '3840x2160', '1536x1024'],
   ['images', 'req/gpt-image-2', 'input_fidelity', 'high', 'low'],
+  ['images', 'req/gpt-image-2', 'complexity', 'high', 'medium'],
   ['edits', 'req/gpt-image-2', 'quality', 'high', 'low'],
   ['edits', 'req/gpt-image-2', 'size', '2048x2048', '1024x1024'],
 ]
@@ -156,6 +157,32 @@ test.each(FIELDS)('%s, %s: %s is left out with %j, and passes with %j', async (e
   expect(passed.response.status).toBe(200)
   expect(passed.response.headers.get('x-svc-left-out')).toBeNull()
   expect(passed.upstream?.[field]).toEqual(endpoint === 'edits' ? String(free) : free)
+})
+
+/** Fields of images without which the reply would not be what the client wants, and values that cost nothing extra. */
+const REFUSED: readonly [endpoint: Endpoint, field: string, dear: unknown, free: readonly string[]][] = [
+  ['images', 'output_format', 'gif', ['png', 'jpeg', 'webp']],
+  ['edits', 'output_format', 'svg', ['png', 'jpeg', 'webp']],
+  ['images', 'svg', { model: 'gpt-6-sol', reasoning: { effort: 'max' } }, []],
+  ['images', 'frame_count', 16, []],
+  ['images', 'frame_duration_ms', 100, []],
+  ['edits', 'output_format', 'gif', ['png', 'jpeg', 'webp']],
+  ['edits', 'frame_count', 16, []],
+]
+
+test.each(REFUSED)('%s: %s is refused with %j, and passes with %j', async (endpoint, field, dear, free) => {
+  const { response, upstream } = await send(endpoint, 'req/gpt-image-2', { [field]: dear })
+  expect(upstream).toBeNull()
+  expect(await messageOf(response)).toBe(
+    free.length === 0
+      ? `${field}: not available with this model; leave the field out`
+      : `${field}: this value is not available with this model; send png or jpeg or webp, or leave the field out`,
+  )
+  for (const value of free) {
+    const passed = await send(endpoint, 'req/gpt-image-2', { [field]: value })
+    expect(passed.response.status).toBe(200)
+    expect(passed.upstream?.[field]).toBe(value)
+  }
 })
 
 /** Fields that converted calls never carry upstream; the client is still told that they were left out. */

@@ -89,13 +89,20 @@ function planFields({ body, endpoint, vocabulary, extras }: ExtrasRequest): stri
   for (const [name, { endpoints, otherwise }] of indexedVocabulary(vocabulary).fields) {
     const value = body[name]
     if (!isAskedFor(value) || !endpoints.includes(endpoint)) continue
-    const treatment = extras.fields[name] ?? otherwise
+    const given = extras.fields[name] ?? otherwise
+    if (typeof given === 'object' && given.free.some(free => free === value)) continue
+    const treatment = typeof given === 'object' ? otherwise : given
     if (treatment === 'allow') continue
-    if (typeof treatment === 'object' && treatment.free.some(free => free === value)) continue
-    if (treatment === 'refuse') refuse(name, 'not available with this model; leave the field out')
+    if (treatment === 'refuse') refuse(name, unavailable(given))
     leftOut.push(name)
   }
   return leftOut
+}
+
+/** What a 400 says about a field that is refused. */
+function unavailable(treatment: Extras['fields'][string]): string {
+  if (typeof treatment !== 'object') return 'not available with this model; leave the field out'
+  return `this value is not available with this model; send ${treatment.free.join(' or ')}, or leave the field out`
 }
 
 /** Whether a value asks for anything, rather than meaning "not set" or "off". */

@@ -21,6 +21,8 @@ const gptImageOnOpenaiExtras: Extras = {
     quality: { free: ['auto', 'low', 'medium', 'standard'] },
     size: { free: ['auto', '1024x1024', '1536x1024', '1024x1536', '512x512', '256x256'] },
     input_fidelity: { free: ['low'] },
+    complexity: { free: ['low', 'medium'] },
+    output_format: { free: ['png', 'jpeg', 'webp'] },
   },
 }
 const gptImageRules: readonly Rule[] = [
