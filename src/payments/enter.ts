@@ -2,6 +2,7 @@
 
 import { spellAccount, spellReference } from './providers/read.ts'
 import { type Received, receiveTransactions } from './receive.ts'
+import { MANUAL } from './transactions.ts'
 import type { Actor, PaymentServices } from './types.ts'
 
 export interface EnteredTransfer {
@@ -19,7 +20,6 @@ export interface EnteredTransfer {
   readonly reason: string
 }
 
-const PROVIDER = 'manual'
 const AMOUNT_VND_MAX = 1_000_000_000_000
 
 /**
@@ -35,7 +35,7 @@ export async function enterTransfer(services: PaymentServices, given: EnteredTra
   if (!Number.isSafeInteger(given.amountVnd) || given.amountVnd < 1 || given.amountVnd > AMOUNT_VND_MAX) {
     throw new RangeError('the amount is not a whole number of dong above 0')
   }
-  const [received] = await receiveTransactions(services, { provider: PROVIDER, via: 'manual', notificationId: null }, [
+  const [received] = await receiveTransactions(services, { provider: MANUAL, via: 'manual', notificationId: null }, [
     {
       providerReference: `${accountNumber}/${bankReference}`,
       bankReference,

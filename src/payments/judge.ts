@@ -4,7 +4,7 @@ import type { TransactionSql } from '../lib/database.ts'
 import { bookTransaction, isClosed } from './book.ts'
 import { findOrderCodes } from './memo.ts'
 import { spellAccount } from './providers/read.ts'
-import { lockTransaction, REASON_CODES } from './transactions.ts'
+import { lockTransaction, MANUAL, REASON_CODES } from './transactions.ts'
 import {
   type PaymentServices,
   type StoredTransaction,
@@ -45,6 +45,14 @@ const REPEATED = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
     and y.provider = $1 and y.bank_txn_id <> $6::text::bigint and y.state <> 0
     and abs(extract(epoch from coalesce(y.booked_at, y.received_at) - $7::text::timestamptz)) < $8::text::bigint limit 1`
+/**
+ * Finds a transfer with the same bank reference and another amount, of which one was reported and the other entered by hand. If the
+ * amount was mistyped, it is the same transfer; only a person can tell.
+ */
+const MISTYPED = `select y.bank_txn_id from bank_txn y
+  where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd <> $4::text::bigint and y.direction = $5::text::smallint
+    and (y.provider = '${MANUAL}') <> ($1 = '${MANUAL}') and y.state <> 0
+    and abs(extract(epoch from coalesce(y.booked_at, y.received_at) - $6::text::timestamptz)) < $7::text::bigint limit 1`
 const ORDERS = 'select order_code, account_id from topup_order where order_code = any ($1::text[]) order by account_id'
 const DECIDE = `update bank_txn set state = $2::text::smallint, reason = $3::text::smallint, alias_of = $4::text::bigint,
     state_at = now(), state_by = $5 where bank_txn_id = $1::text::bigint`
@@ -74,7 +82,7 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
   if (services.bank !== null && spellAccount(key.accountNumber) !== spellAccount(services.bank.accountNumber)) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'other_account' })
   }
-  if (isInDoubt || (await isRepeated(services, transaction, key))) {
+  if (isInDoubt || (await isRepeated(services, transaction, key)) || (await isMistyped(services, transaction, key))) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'repeated_reference' })
   }
   if (codes.length === 0) return decide(transaction, key, { outcome: 'unmatched', reason: 'no_code' })
@@ -131,6 +139,17 @@ async function isRepeated(
   if (given.bankReference === null) return false
   const values = [...identityOf(given), String(given.bankTxnId), timeOf(given), String(limits.referenceSeconds)]
   return (await transaction.unsafe(REPEATED, values)).length > 0
+}
+
+/** Whether an operator has entered the transfer with another amount or, if it is such an entry, a service has reported one. */
+async function isMistyped(
+  { limits }: PaymentServices,
+  transaction: TransactionSql,
+  given: StoredTransaction,
+): Promise<boolean> {
+  if (given.bankReference === null) return false
+  const values = [...identityOf(given), timeOf(given), String(limits.referenceSeconds)]
+  return (await transaction.unsafe(MISTYPED, values)).length > 0
 }
 
 function identityOf({ provider, accountNumber, bankReference, amountVnd, direction }: StoredTransaction) {

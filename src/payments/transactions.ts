@@ -26,8 +26,11 @@ export const REASON_CODES = {
   account_closed: 7,
 } as const
 
+/** The provider of transfers that an operator has entered. */
+export const MANUAL = 'manual'
+
 export interface Source {
-  /** Provider's name, `manual`, or `simulated`. */
+  /** Provider's name, MANUAL, or `simulated`. */
   readonly provider: string
   readonly via: Via
   /** The notification that contained the transaction; null if none did. */

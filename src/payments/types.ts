@@ -157,7 +157,7 @@ export type UnmatchedReason =
   | 'other_account'
   /**
    * The provider has reported another transaction with the same bank reference and amount under a different id. Or another
-   * provider has, but at another time or with another order code.
+   * provider has, but at another time or with another order code. Or an operator has entered it with another amount.
    */
   | 'repeated_reference'
   /** The owner has deleted the account, so nobody could spend the money. */

@@ -447,6 +447,22 @@ describe('an entry by hand', () => {
     expect(log).toMatchObject([{ operator_name: OPERATOR.name, reason: 'seen on the statement' }])
   })
 
+  test.each(['before', 'after'])(
+    'with a wrong amount, %s a provider reports it, is not credited besides it',
+    async when => {
+      const order = await newOrder(payments)
+      const bankReference = `FT96${when}`
+      const entered = () =>
+        enterTransfer(payments, { ...entry, bankReference, amountVnd: 500_000, memo: order.orderCode })
+      const reported = () =>
+        receive(payments, transfer({ memo: order.orderCode, bankReference: bankReference.toUpperCase() }))
+      const [first, second] = when === 'before' ? [entered, reported] : [reported, entered]
+      expect(await first()).toMatchObject({ outcome: 'credited' })
+      expect(await second()).toMatchObject({ outcome: 'unmatched', reason: 'repeated_reference' })
+      expect(await balanceOf(sql, order.accountId)).toBe(when === 'before' ? 500_000 : 50_000)
+    },
+  )
+
   test('of a transfer that a provider has already reported is matched to that transfer', async () => {
     const order = await newOrder(payments)
     await receive(payments, transfer({ memo: order.orderCode, bankReference: 'FT901' }))
