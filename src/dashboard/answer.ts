@@ -192,23 +192,33 @@ const CAPABILITY_KEYS = {
 
 const THEME_COLORS = { light: '#faf9f6', dark: '#131615' }
 
-/**
- * The current path and query without language and theme, ending in `?` or `&`. The links that switch them append `language=…`
- * or `theme=…`. A path that only accepts forms cannot be linked to, so its nearest parent path with a page takes its place.
- */
-function localUrl(request: FastifyRequest): string {
-  let { path, query } = splitTarget(request.url)
+/** The path that was requested. A path that only accepts forms cannot be linked to: its nearest parent path with a page is. */
+function pagePath(request: FastifyRequest): string {
+  let { path } = splitTarget(request.url)
   let route = request.routeOptions.url ?? ''
   while (request.method === 'POST' && route !== '' && !request.server.hasRoute({ method: 'GET', url: route })) {
     path = path.slice(0, path.lastIndexOf('/'))
     route = route.slice(0, route.lastIndexOf('/'))
   }
-  const fields = new URLSearchParams(query)
+  return path || '/'
+}
+
+/**
+ * The page's path and query without language and theme, ending in `?` or `&`. The links that switch them append `language=…` or
+ * `theme=…`.
+ */
+function localUrl(request: FastifyRequest): string {
+  const fields = new URLSearchParams(splitTarget(request.url).query)
   fields.delete('language')
   fields.delete('theme')
   fields.delete(LANGUAGE_FIELD)
-  query = fields.toString()
-  return query === '' ? `${path || '/'}?` : `${path || '/'}?${query}&`
+  const query = fields.toString()
+  return query === '' ? `${pagePath(request)}?` : `${pagePath(request)}?${query}&`
+}
+
+/** The sign-in page, which leads back to the page that was requested, or from which a form was submitted. */
+export function signInUrl(request: FastifyRequest): string {
+  return `/signin?next=${encodeURIComponent(request.method === 'POST' ? pagePath(request) : request.url)}`
 }
 
 async function sendProblem(
@@ -225,8 +235,7 @@ async function sendProblem(
   const values = { minutes: Math.ceil(seconds / 60) }
   const body = text(language, message ?? `problem.${status}.text`, values)
   // An operator whose session has ended sees what everybody sees where there is nothing, so all of them are offered to sign in.
-  const mayBeSignedOut = status === 404 && request.method === 'GET' && audience.session === null
-  const signIn = mayBeSignedOut ? `/signin?next=${encodeURIComponent(request.url)}` : null
+  const signIn = status === 404 && audience.session === null ? signInUrl(request) : null
   const page: PageAnswer = {
     kind: 'page',
     template: 'problem',

@@ -10,7 +10,7 @@ import { awaitsFactor } from '../accounts/second-factor.ts'
 import { defer } from '../lib/deferred.ts'
 import { inPageTurn } from '../lib/loop-turns.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
-import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } from './answer.ts'
+import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, signInUrl, TLS_HEADERS } from './answer.ts'
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
 import { Form, firstFields } from './form.ts'
@@ -170,8 +170,7 @@ async function answerPage(
   // For visitors and customers, operator pages do not exist.
   if (page.authentication === 'operator' && (session?.role ?? null) === null) return send(NOT_FOUND)
   if (page.authentication === 'session' && session === null) {
-    const next = page.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
-    return send({ kind: 'redirect', to: `/signin${next}` })
+    return send({ kind: 'redirect', to: signInUrl(request) })
   }
   const query = queryOf(request)
   if (page.method === 'GET' && rememberPreferences(frame, query, reply)) {

@@ -138,6 +138,8 @@ test('a banner is on every page until it expires, in the language of the page, a
   }
   expect((await owner.post('/operator/banner', form)).location).toBe('/operator/banner?done=banner')
   expect(readable((await stranger().get('/')).html)).toContain('Maintenance tonight &lt;b&gt;')
+  // A mistake in a new one does not hide that the old one is shown and can be taken away.
+  expect((await owner.post('/operator/banner', { ...form, en: '' })).html).toContain('value="clear"')
   expect(readable((await stranger().get('/nothing', { 'accept-language': 'vi' })).html)).toContain('Bảo trì tối nay')
   expect(readable((await owner.get('/operator/log')).html)).toContain('Set the banner')
   await running.database.sql`update banner set until = now() - interval '1 second'`

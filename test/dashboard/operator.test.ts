@@ -151,3 +151,16 @@ test('orders are found by code, address and state', async () => {
   expect(await find('state=open')).toBe(true)
   expect(await find('state=paid')).toBe(false)
 })
+
+test('a form that is submitted after the session has ended leads back to its page by way of signing in', async () => {
+  const visitor = new Visitor(running.url)
+  for (const [path, page] of [
+    ['/keys', '/keys'],
+    ['/keys/7/settings', '/keys/7'],
+    ['/account/sessions/end', '/account'],
+  ] as const) {
+    expect((await visitor.post(path)).location).toBe(`/signin?next=${encodeURIComponent(page)}`)
+  }
+  const { status, html } = await visitor.post('/operator/accounts/7/notes', { note: 'x' })
+  expect([status, html]).toEqual([404, expect.stringContaining('href="/signin?next&#x3D;%2Foperator%2Faccounts%2F7"')])
+})

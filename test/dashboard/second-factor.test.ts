@@ -162,6 +162,8 @@ test('owners grant and revoke roles, except their own; a role determines which p
   expect(list).toContain('helper@example.com Support Not set up')
   const reset = { email: 'helper@example.com', reason: 'new phone' }
   expect((await operator.post('/operator/team/reset', reset)).location).toBe('/operator/team?done=factor')
+  const unreasoned = await give('helper@example.com', 'none', ' ')
+  expect([unreasoned.status, unreasoned.html]).toEqual([422, expect.stringContaining('<option value="none" selected>')])
   expect((await give('helper@example.com', 'none')).status).toBe(303)
   expect((await helper.get('/operator')).status).toBe(404)
 })

@@ -77,7 +77,8 @@ async function change(request: PageRequest): Promise<Answer> {
   const isLater = until !== null && until > now && until.getTime() < now.getTime() + DAYS_MAX * DAY_MS
   const missing = text(language, 'banner.fault.text')
   if (typed.vi === '' || typed.en === '' || !isLater) {
-    return bannerPage(request, typed, false, {
+    const { banner } = await readAnnouncements(options.sql)
+    return bannerPage(request, typed, banner !== null, {
       vi: typed.vi === '' ? missing : undefined,
       en: typed.en === '' ? missing : undefined,
       until: isLater ? undefined : text(language, 'banner.fault.until', { days: DAYS_MAX }),

@@ -40,7 +40,8 @@ async function teamPage(request: PageRequest, faults: Faults): Promise<Answer> {
     typed: {
       email: form.text('email', 254),
       reason: form.text('reason', REASON_CHARACTERS_MAX),
-      roles: choices(isRole(chosen) ? chosen : 'support').filter(({ value }) => value !== 'none'),
+      // A refused form that takes a role away must not become one that gives another.
+      roles: chosen === 'none' ? choices('none') : choices(isRole(chosen) ? chosen : 'support').slice(0, -1),
     },
     explained: OPERATOR_ROLES.map(role => ({ key: `operator.role.${role}`, text: `operator.team.explain.${role}` })),
     faults: { email: faults.email ?? null, reason: faults.reason ?? null },
@@ -49,7 +50,7 @@ async function teamPage(request: PageRequest, faults: Faults): Promise<Answer> {
   return operatorPage(request, 'operator-team', 'team', data, isRefused ? 422 : 200)
 }
 
-function choices(chosen: OperatorRole) {
+function choices(chosen: OperatorRole | 'none') {
   return [...OPERATOR_ROLES, 'none' as const].map(value => ({
     value,
     key: `operator.role.${value}`,
