@@ -66,6 +66,8 @@ export const SETTINGS: TableSettings = {
     'gpt-5-2025-08-07': 'gpt-5',
     'gpt-5-mini-2025-08-07': 'gpt-5-mini',
     'gpt-5.5-chat-latest': 'gpt-5.5-instant',
+    'gpt-image-2-2026-04-21': 'req/gpt-image-2',
+    'gpt-4o-mini-tts-2025-12-15': 'req/gpt-4o-mini-tts',
     'gemini-3.1-pro': 'gemini-3.1-pro-preview',
     'deepseek-chat': 'deepseek-v4-flash',
     'deepseek-reasoner': 'deepseek-v4-flash',
@@ -247,5 +249,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '0efa408372e50bc6629d308b8fd0c2c128d4e94ed0cba134a9126ca357a9c9d5',
+  digest: '85684e87363821bdfa260afc1147cc4b2f4d5fcab171b0611533002f14e8a5c5',
 }

@@ -53,10 +53,14 @@ test.each<[string, string, string, object]>([
 test('images and speech accept other spellings, and refuse unknown names', async () => {
   const picture = await send('/v1/images/generations', { model: 'OpenAI/REQ/GPT-Image-2', prompt: 'x' })
   expect([picture.status, picture.headers.get('x-svc-model')]).toEqual([200, 'req/gpt-image-2'])
-  const plain = await send('/v1/images/generations', { model: 'openai/gpt-image-2', prompt: 'x' })
-  expect([plain.status, plain.headers.get('x-svc-model')]).toEqual([200, 'req/gpt-image-2'])
-  const plainSpeech = await send('/v1/audio/speech', { model: 'gpt-4o-mini-tts', input: 'x', voice: 'alloy' })
-  expect([plainSpeech.status, plainSpeech.headers.get('x-svc-model')]).toEqual([200, 'req/gpt-4o-mini-tts'])
+  for (const model of ['openai/gpt-image-2', 'gpt-image-2', 'gpt-image-2-2026-04-21']) {
+    const plain = await send('/v1/images/generations', { model, prompt: 'x' })
+    expect([plain.status, plain.headers.get('x-svc-model')]).toEqual([200, 'req/gpt-image-2'])
+  }
+  for (const model of ['gpt-4o-mini-tts', 'gpt-4o-mini-tts-2025-12-15']) {
+    const plain = await send('/v1/audio/speech', { model, input: 'x', voice: 'alloy' })
+    expect([plain.status, plain.headers.get('x-svc-model')]).toEqual([200, 'req/gpt-4o-mini-tts'])
+  }
   const speech = await send('/v1/audio/speech', { model: 'REQ/gpt-4o-mini-tts', input: 'x', voice: 'alloy' })
   expect([speech.status, speech.headers.get('x-svc-model')]).toEqual([200, 'req/gpt-4o-mini-tts'])
   const refused = await send('/v1/images/generations', { model: 'Nobody/GPT-Image-2', prompt: 'x' })

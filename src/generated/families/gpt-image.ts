@@ -58,7 +58,7 @@ export const GPT_IMAGE: readonly TableEntry[] = [
     channel: 'standard',
     endpoints: ['images_generations', 'images_edits'],
     price: { vnd: 650, per: 'image' },
-    aliases: ['gpt-image-2'],
+    aliases: ['gpt-image-2', 'gpt-image-2-2026-04-21'],
     upstreams: [{ ...gptImage2OnOpenai, model: 'gpt-image-2' }],
   },
 ]

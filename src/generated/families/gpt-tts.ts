@@ -45,7 +45,7 @@ export const GPT_TTS: readonly TableEntry[] = [
     channel: 'standard',
     endpoints: ['audio_speech'],
     price: { vnd: 1350, per: 'request' },
-    aliases: ['gpt-4o-mini-tts'],
+    aliases: ['gpt-4o-mini-tts', 'gpt-4o-mini-tts-2025-12-15'],
     deprecated: { sinceOn: '2026-11-21', retiresOn: '2027-01-06', successor: null },
     upstreams: [{ ...gpt4oMiniTtsOnOpenaiPerCall, model: 'gpt-4o-mini-tts' }],
   },
