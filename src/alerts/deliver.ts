@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Language } from '../accounts/types.ts'
 import { classifyFault } from '../lib/database.ts'
 import { type AlertData, type AlertKind, isAlertKind } from './kinds.ts'
+import type { AlertLimits } from './limits.ts'
 import { alertMail } from './mail.ts'
 import { recordAlerts, SQL_RECORD, TEST_KIND } from './record.ts'
 import type { AlertServices } from './types.ts'
@@ -119,7 +120,10 @@ export async function testWebhook(
 }
 
 async function deliver(services: AlertServices, claimed: Claimed): Promise<DeliveryResult> {
-  const result = await (claimed.webhook_id === null ? sendMail : post)(services, claimed)
+  const result = await (isSpent(services, claimed) ? giveUp : claimed.webhook_id === null ? sendMail : post)(
+    services,
+    claimed,
+  )
   const pauseSeconds = result.outcome === 'failed' ? pauseOf(services, claimed, result) : null
   const { outcome, status, fault } = result
   const state =
@@ -154,6 +158,19 @@ async function finish({ sql, limits, stopping }: AlertServices, row: readonly (s
   }
 }
 
+/** True if every attempt has been made, and the last ones ended with their process. */
+function isSpent({ limits }: AlertServices, claimed: Claimed): boolean {
+  return claimed.tries > pausesOf(limits, claimed).length + 1
+}
+
+async function giveUp(): Promise<DeliveryResult> {
+  return { outcome: 'failed', status: null, fault: 'process' }
+}
+
+function pausesOf(limits: AlertLimits, { webhook_id }: Claimed): readonly number[] {
+  return webhook_id === null ? limits.mailPausesSeconds : limits.webhookPausesSeconds
+}
+
 /** Seconds until the next attempt; null if there is none. */
 function pauseOf(
   { limits }: AlertServices,
@@ -161,8 +178,7 @@ function pauseOf(
   { retryAfterSeconds = 0 }: DeliveryResult,
 ): number | null {
   if (claimed.kind === TEST_KIND) return null
-  const pauses = claimed.webhook_id === null ? limits.mailPausesSeconds : limits.webhookPausesSeconds
-  const pause = pauses[claimed.tries - 1]
+  const pause = pausesOf(limits, claimed)[claimed.tries - 1]
   if (pause === undefined) return null
   // Adds jitter, so that deliveries which failed together are not retried together.
   const wait = pause * (claimed.webhook_id === null ? 1 : 1 + Math.random() / 10)

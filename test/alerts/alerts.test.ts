@@ -390,6 +390,17 @@ test('an email that the server refuses is retried at growing intervals, and give
   expect(alerts.mailsTo(customer.email)).toEqual([])
 })
 
+test('a delivery whose process died at each attempt is given up', async () => {
+  const customer = await newCustomer(sql)
+  await createKey(sql, keySecrets, { accountId: customer.accountId })
+  await findAlerts(alerts)
+  const attempts = 1 + ALERT_LIMITS.mailPausesSeconds.length
+  await sql`update alert_delivery set tries = ${String(attempts)}::text::smallint where account_id = ${customer.accountId}`
+  await deliverAlerts(alerts)
+  expect(alerts.mailsTo(customer.email)).toEqual([])
+  expect(await sql`select state from alert_delivery where account_id = ${customer.accountId}`).toEqual([{ state: 2 }])
+})
+
 test('an email that was sent while Postgres went away is not sent again once it is back', async () => {
   const customer = await newCustomer(sql)
   await createKey(sql, keySecrets, { accountId: customer.accountId })
