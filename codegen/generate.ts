@@ -6,10 +6,17 @@ import type { Finding } from './findings.ts'
 import { FILE_TYPES_FOLDER, GENERATED_FOLDER } from './project.ts'
 import type { GeneratedFile } from './render.ts'
 
-/** Writes the files that have changed, each atomically, and removes obsolete ones. Returns the paths touched. */
+/** The file that names all other tables and their digest. */
+const STAMP = `${GENERATED_FOLDER}/tables.ts`
+
+/**
+ * Writes the files that have changed, each atomically, and removes obsolete ones. The one with the digest of the tables comes
+ * last, so that a gateway that starts meanwhile notices. Returns the paths touched.
+ */
 export function writeFiles(root: string, files: readonly GeneratedFile[]): string[] {
   const touched: string[] = []
-  for (const { path, text } of files) {
+  const isStamp = ({ path }: GeneratedFile): boolean => path === STAMP
+  for (const { path, text } of [...files.filter(file => !isStamp(file)), ...files.filter(isStamp)]) {
     if (readText(root, path) === text) continue
     replaceFile(join(root, path), text)
     touched.push(path)

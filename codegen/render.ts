@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Handlebars from 'handlebars'
+import { digestOfFiles } from '../src/lib/whole-files.ts'
 import { renderConfiguration } from './configuration.ts'
 import { renderConversion } from './dialect-matrix.ts'
 import { renderDocs } from './docs.ts'
@@ -65,13 +66,20 @@ export function renderTables({ tables, outline }: Resolved): GeneratedFile[] {
     },
     upstreams: upstreamsContext(outline, tables.upstreams),
     settings: { settings: literal(new Members([], Object.entries(tables.settings), { isMultiline: true })) },
-    tables: {},
   }
   const family = template('family')
-  return [
+  const parts = [
     ...Object.entries(contexts).map(([name, context]) => generated(name, template(name)(context))),
     ...outline.families.map(each => generated(`families/${each.name}`, family(familyContext(outline, each)))),
   ]
+  return [...parts, generated('tables', template('tables')(stampOf(parts)))]
+}
+
+/** The names and the digest of all other files, by which the gateway recognises tables that it loaded while they were replaced. */
+function stampOf(parts: readonly GeneratedFile[]): object {
+  const files = parts.map(({ path, text }) => ({ name: path.slice(GENERATED_FOLDER.length + 1), text }))
+  const sorted = files.toSorted((a, b) => compareText(a.name, b.name))
+  return { parts: sorted.map(({ name }) => name), digest: digestOfFiles(sorted) }
 }
 
 function generated(name: string, text: string): GeneratedFile {

@@ -1,9 +1,35 @@
 // Generated from catalogue/ and schemas/ by `make generate`; change those instead.
 
+import { requireWhole } from '../lib/whole-files.ts'
 import { ENTRIES } from './entries.ts'
 import { SETTINGS } from './settings.ts'
 import type { Tables } from './types.ts'
 import { UPSTREAMS } from './upstreams.ts'
+
+/** Fails if `make generate` replaced the tables while this process loaded them: it writes this file last. */
+requireWhole(new URL('.', import.meta.url), {
+  names: [
+    'defaults.ts',
+    'entries.ts',
+    'families/claude.ts',
+    'families/deepseek.ts',
+    'families/gemini.ts',
+    'families/glm.ts',
+    'families/gpt-image.ts',
+    'families/gpt-oss.ts',
+    'families/gpt-tts.ts',
+    'families/gpt.ts',
+    'families/grok.ts',
+    'families/kimi.ts',
+    'families/minimax.ts',
+    'families/mistral.ts',
+    'families/qwen.ts',
+    'ids.ts',
+    'settings.ts',
+    'upstreams.ts',
+  ],
+  digest: '4716c42ae8dd4fbdb3b7982913add453d0253ad72efc0579e5555862ad139ae5',
+})
 
 /** The current catalogue. */
 export const TABLES: Tables = { entries: ENTRIES, upstreams: UPSTREAMS, settings: SETTINGS }

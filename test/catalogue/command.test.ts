@@ -17,7 +17,7 @@ test('check passes after generate; after a change it fails until generate has ru
   expect(stale.out).toContain('run `make generate` and commit the result [stale]')
   expect(await call('generate')).toMatchObject({
     status: 0,
-    out: '6 entries, 2 upstreams: wrote src/generated/families/beta.ts, src/generated/settings.ts',
+    out: '6 entries, 2 upstreams: wrote src/generated/families/beta.ts, src/generated/settings.ts, src/generated/tables.ts',
   })
   expect(await call('check')).toMatchObject({ status: 0 })
 })

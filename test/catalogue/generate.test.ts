@@ -50,7 +50,7 @@ test('locale and time zone do not change a byte', () => {
   const project = join(scratch, 'project')
   for (const folder of ['catalogue', 'schemas', 'codegen'])
     cpSync(join(root, folder), join(project, folder), { recursive: true })
-  const read = ['catalogue/cost.ts', 'catalogue/endpoints.ts', 'lib/money.ts']
+  const read = ['catalogue/cost.ts', 'catalogue/endpoints.ts', 'lib/money.ts', 'lib/whole-files.ts']
   const engine = ['generated/types.ts', 'app/environment.ts', 'app/limits.ts', ...read]
   for (const file of ['package.json', 'docs/conversion.md', ...engine.map(name => `src/${name}`)])
     cpSync(join(root, file), join(project, file))
@@ -88,6 +88,39 @@ test('a change of value changes the digest, a comment does not', () => {
   expect(digest(withPassage('families/beta.yaml', 'vnd: 2000', 'vnd: 2000 '))).toBe(digest(goodTexts()))
 })
 
+test('a process that starts while the tables are replaced one by one loads the old ones, the new ones or none', () => {
+  const render = (texts: readonly SourceText[]) => {
+    const { resolved } = compiler.compile(texts)
+    if (resolved === null) throw new Error('unreachable')
+    return renderTables(resolved)
+  }
+  const project = join(scratch, 'replaced')
+  cpSync(join(root, 'src/lib/whole-files.ts'), join(project, 'src/lib/whole-files.ts'))
+  writeFiles(project, render(goodTexts()))
+  const load = () => {
+    const show = `import { TABLES } from ${JSON.stringify(join(project, 'src/generated/tables.ts'))}
+      console.log(TABLES.entries.find(({ id }) => id === 'beta-2').price.vnd, TABLES.settings.digest.slice(0, 8))`
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', show], {
+      encoding: 'utf8',
+    })
+    return status === 0 ? stdout.trim() : /do not belong together/.exec(stderr)?.[0]
+  }
+  const before = load()
+  expect(before).toMatch(/^2000 [0-9a-f]{8}$/)
+  const later = render(withPassage('families/beta.yaml', 'vnd: 2000', 'vnd: 2001'))
+  const changed = later.filter(({ path, text }) => readFileSync(join(project, path), 'utf8') !== text)
+  expect(changed).toHaveLength(3)
+  const stamp = changed.find(({ path }) => path.endsWith('/tables.ts'))
+  const others = changed.filter(file => file !== stamp)
+  for (const { path, text } of others) {
+    writeFileSync(join(project, path), text)
+    expect(load()).toBe('do not belong together')
+  }
+  expect(writeFiles(project, later)).toEqual([stamp?.path])
+  expect(load()).toMatch(/^2001 [0-9a-f]{8}$/)
+  expect(load()).not.toBe(before)
+})
+
 test('stale, missing and unknown files are findings, and generating repairs them', () => {
   const { resolved } = compiler.compile(goodTexts())
   if (resolved === null) throw new Error('unreachable')
@@ -115,7 +148,8 @@ test('stale, missing and unknown files are findings, and generating repairs them
 test('an alias, a fallback or a target that names nothing that exists does not compile', () => {
   const folder = join(scratch, 'dangling')
   mkdirSync(folder)
-  cpSync(join(root, 'src/generated'), folder, { recursive: true })
+  // All files but the one that puts them together, which needs the engine and Node's types.
+  cpSync(join(root, 'src/generated'), folder, { recursive: true, filter: path => !path.endsWith('/tables.ts') })
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   const options = {
     extends: join(root, 'tsconfig.json'),
