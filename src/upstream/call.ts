@@ -66,6 +66,8 @@ export async function callUpstream(
       throw UpstreamFault.from(error)
     }
   }
+  const totalTimeoutMs = Math.min(facts.totalTimeoutMs, options.totalTimeoutMs)
+  const dueMs = performance.now() + totalTimeoutMs
   const reply = await send({
     connections: upstream.connections,
     method: 'POST',
@@ -75,11 +77,11 @@ export async function callUpstream(
     secrets: upstream.credentials.secrets,
     firstByteTimeoutMs: firstByteMsOf(facts, outgoing),
     idleTimeoutMs: facts.idleTimeoutMs,
-    totalTimeoutMs: Math.min(facts.totalTimeoutMs, options.totalTimeoutMs),
+    totalTimeoutMs,
     signal: options.signal,
     onClose: () => upstream.callsInFlight--,
   })
-  const plain = decoded(reply)
+  const plain = decoded(reply, dueMs)
   if (!plain.header('content-type').includes('application/vnd.amazon.eventstream')) return plain
   const { EventStreamDecoder } = await import('./aws/event-stream.ts')
   const decoder = new EventStreamDecoder({ frameBytesMax: options.frameBytesMax })

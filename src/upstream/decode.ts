@@ -2,22 +2,27 @@
 
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { UpstreamFault } from './fault.ts'
 import { UpstreamReply } from './reply.ts'
 
+/** Size of the decoders' output, in bytes. Each piece takes a turn of the event loop, so Node's 16 kB would make long replies slow. */
+const PIECE = { chunkSize: 128 * 1024 }
+
 const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
+  gzip: () => createGunzip(PIECE),
+  'x-gzip': () => createGunzip(PIECE),
+  deflate: () => createInflate(PIECE),
+  br: () => createBrotliDecompress(PIECE),
+  zstd: () => createZstdDecompress(PIECE),
 }
 
 /**
  * Decompresses the reply's body. Although we request `identity`, some providers and proxies compress replies all the same. The
- * caller must limit the decompressed size. Throws UpstreamFault for an unknown content coding, or for more than one.
+ * caller must limit the decompressed size. What has arrived must have been decoded and read by `dueMs`, a value of
+ * `performance.now()`. Throws UpstreamFault for an unknown content coding, or for more than one.
  */
-export function decoded(reply: UpstreamReply): UpstreamReply {
+export function decoded(reply: UpstreamReply, dueMs: number): UpstreamReply {
   const coding = reply.header('content-encoding').trim().toLowerCase()
   if (coding === '' || coding === 'identity') return reply
   const create = DECODERS[coding]
@@ -26,6 +31,7 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
     throw new UpstreamFault('garbage', 'the reply has an unknown content coding')
   }
   const decoder = create()
+  let deadline: Deadline | null = null
   const { 'content-encoding': _coding, 'content-length': _length, ...headers } = reply.headers
   const source = {
     pause: () => {
@@ -49,6 +55,12 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
     reply.abort()
     plain.finish(new UpstreamFault('garbage', 'the compressed reply is damaged'))
   })
+  decoder.on('close', () => deadline?.end())
+  const late = () => {
+    const isUnread = decoder.isPaused()
+    decoder.destroy()
+    plain.finish(new UpstreamFault(isUnread ? 'unread' : 'timeout', 'the reply was not decoded and read in time'))
+  }
   decoder.on('drain', () => {
     if (!decoder.isPaused()) reply.resume()
   })
@@ -56,7 +68,11 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
     data: chunk => {
       if (!decoder.write(chunk)) reply.pause()
     },
-    end: () => void decoder.end(),
+    end: () => {
+      decoder.end()
+      // From here on, no time limit of the connection applies any more.
+      deadline = startDeadline(Math.max(0, dueMs - performance.now()), { late })
+    },
     error: fault => {
       decoder.destroy()
       plain.finish(fault)

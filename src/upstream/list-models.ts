@@ -83,6 +83,7 @@ async function readPage(
         signal: new Canceller(),
         onClose: () => {},
       }),
+      performance.now() + waitMs,
     )
     status = reply.status
     body = await reply.readBody(pageBytesMax)

@@ -23,8 +23,9 @@ interface Route {
   readonly body: string
   readonly type: string
   readonly start: string
-  /** Repeated endlessly after `start`. */
+  /** Repeated after `start`, endlessly unless `bytesMax` is given. */
   readonly rest: string
+  readonly bytesMax?: number
   readonly coding?: 'gzip'
 }
 
@@ -40,6 +41,8 @@ const MESSAGES: Route = {
 const ROUTES: readonly (readonly [name: string, route: Route])[] = [
   ['messages', MESSAGES],
   ['compressed messages', { ...MESSAGES, coding: 'gzip' }],
+  // Compressed, it arrives at once.
+  ['compressed messages that have arrived', { ...MESSAGES, coding: 'gzip', bytesMax: 32 * 2 ** 20 }],
   ['converted messages', { ...MESSAGES, path: '/v1/chat/completions' }],
   [
     'responses',
@@ -64,16 +67,16 @@ const ROUTES: readonly (readonly [name: string, route: Route])[] = [
   ['speech', { path: '/v1/audio/speech', body: speech({}), type: 'audio/mpeg', start: FILLER, rest: FILLER }],
 ]
 
-/** Sends a reply that never ends, as fast as it is read. */
-function pour(response: ServerResponse, { type, start, rest, coding }: Route): void {
+/** Sends a reply as fast as it is read. */
+function pour(response: ServerResponse, { type, start, rest, bytesMax = Infinity, coding }: Route): void {
   response.writeHead(200, { 'content-type': type, ...(coding && { 'content-encoding': coding }) })
   const chunk = rest.repeat(60)
   function* endless() {
     yield start
-    while (!response.destroyed) yield chunk
+    for (let bytes = 0; bytes < bytesMax && !response.destroyed; bytes += chunk.length) yield chunk
   }
-  // Level 0 does not compress, so the gateway receives as many bytes as are generated.
-  const coder = coding === undefined ? new PassThrough() : createGzip({ level: 0 })
+  // Level 0 does not compress, so that the gateway receives as many bytes as are generated.
+  const coder = coding === undefined ? new PassThrough() : createGzip({ level: bytesMax === Infinity ? 0 : 9 })
   pipeline(Readable.from(endless()), coder, response).catch(() => {})
 }
 
