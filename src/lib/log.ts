@@ -1,14 +1,10 @@
 /** Structured logs that hold only metadata: fields are listed one by one, and never include a body, a header or a key. */
 
-import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 import { faultText } from './fault-text.ts'
+import { standardError } from './standard-error.ts'
 
 export type { Logger }
-
-/** Longest time a line stays in the buffer, in ms; the buffer is also flushed when the process exits. */
-const FLUSH_MS = 100
-/** Number of buffered characters that triggers a write. */
-const GATHERED_CHARACTERS = 16_000
 
 let timeMs = 0
 let timeText = ''
@@ -46,10 +42,5 @@ export function createLog(level: string, { base = {}, to }: LogOptions = {}): Lo
   )
 }
 
-/** Discards all lines. A pino destination would not do: even with nothing to log, it writes an empty text every `FLUSH_MS`. */
+/** Discards all lines. */
 const NOWHERE: DestinationStream = { write() {} }
-
-/** Buffers lines and writes them together: a write per line would cost more than the rest of logging. */
-function standardError(): DestinationStream {
-  return destination({ dest: 2, sync: false, minLength: GATHERED_CHARACTERS, periodicFlush: FLUSH_MS })
-}

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
 
@@ -7,7 +9,52 @@ test('a silent log does nothing, not even on a timer', () => {
   vi.useFakeTimers()
   createLog('silent').fatal('unheard')
   expect(vi.getTimerCount()).toBe(0)
-  createLog('fatal')
+  createLog('info').info('heard')
   expect(vi.getTimerCount()).toBe(1)
   vi.clearAllTimers()
+})
+
+/** Runs `script` with a `log`, writing to standard error as `stderr` says. */
+function logging(script: string, stderr: 'pipe' | number) {
+  const code = `import { setTimeout as sleep } from 'node:timers/promises'
+    import { createLog } from ${JSON.stringify(new URL('../../src/lib/log.ts', import.meta.url))}
+    const log = createLog('info')
+    ${script}`
+  return spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', stderr],
+    encoding: 'utf8',
+    timeout: 60_000,
+    maxBuffer: 100_000_000,
+  })
+}
+
+test('a log that cannot be written, as on a full disk, neither ends the process, nor keeps it, nor fills its memory', () => {
+  const disk = openSync('/dev/full', 'w')
+  const { status, stdout } = logging(
+    `for (let round = 0; round < 10; round++) {
+      for (let line = 0; line < 1_000; line++) log.info('x'.repeat(10_000))
+      await sleep(20)
+    }
+    gc()
+    console.log(process.memoryUsage().heapUsed < 50_000_000 ? 'well' : 'swollen')`,
+    disk,
+  )
+  closeSync(disk)
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'well\n' })
+})
+
+test('every line is written once and in order, those before an exit too', () => {
+  const { stderr } = logging(
+    `let number = 0
+    for (let round = 0; round < 40; round++) {
+      for (let line = 0; line < 50; line++) log.info({ number: number++ }, 'Đường'.repeat(50))
+      await sleep(round % 3)
+    }`,
+    'pipe',
+  )
+  const numbers = stderr
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line).number)
+  expect(numbers).toEqual(Array.from({ length: 2_000 }, (_, number) => number))
 })
