@@ -5,7 +5,7 @@ import { createServer, request, type Server, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
+import { brotliCompressSync, constants, createGzip } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
 import { chatCall, MESSAGES_START, textDelta } from '../support/chat.ts'
@@ -23,10 +23,9 @@ interface Route {
   readonly body: string
   readonly type: string
   readonly start: string
-  /** Repeated after `start`, endlessly unless `bytesMax` is given. */
+  /** Repeated endlessly after `start`, but only up to 32 MB with coding `br`: all of it arrives at once, as a few hundred bytes. */
   readonly rest: string
-  readonly bytesMax?: number
-  readonly coding?: 'gzip'
+  readonly coding?: 'gzip' | 'br'
 }
 
 const speech = (extra: object) => JSON.stringify({ model: 'req/gpt-4o-mini-tts', input: 'x', voice: 'alloy', ...extra })
@@ -41,8 +40,7 @@ const MESSAGES: Route = {
 const ROUTES: readonly (readonly [name: string, route: Route])[] = [
   ['messages', MESSAGES],
   ['compressed messages', { ...MESSAGES, coding: 'gzip' }],
-  // Compressed, it arrives at once.
-  ['compressed messages that have arrived', { ...MESSAGES, coding: 'gzip', bytesMax: 32 * 2 ** 20 }],
+  ['compressed messages that have arrived', { ...MESSAGES, coding: 'br' }],
   ['converted messages', { ...MESSAGES, path: '/v1/chat/completions' }],
   [
     'responses',
@@ -68,15 +66,20 @@ const ROUTES: readonly (readonly [name: string, route: Route])[] = [
 ]
 
 /** Sends a reply as fast as it is read. */
-function pour(response: ServerResponse, { type, start, rest, bytesMax = Infinity, coding }: Route): void {
+function pour(response: ServerResponse, { type, start, rest, coding }: Route): void {
   response.writeHead(200, { 'content-type': type, ...(coding && { 'content-encoding': coding }) })
+  if (coding === 'br') {
+    const all = start + rest.repeat((32 * 2 ** 20) / rest.length)
+    response.end(brotliCompressSync(all, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }))
+    return
+  }
   const chunk = rest.repeat(60)
   function* endless() {
     yield start
-    for (let bytes = 0; bytes < bytesMax && !response.destroyed; bytes += chunk.length) yield chunk
+    while (!response.destroyed) yield chunk
   }
-  // Level 0 does not compress, so that the gateway receives as many bytes as are generated.
-  const coder = coding === undefined ? new PassThrough() : createGzip({ level: bytesMax === Infinity ? 0 : 9 })
+  // Level 0 does not compress, so the gateway receives as many bytes as are generated.
+  const coder = coding === undefined ? new PassThrough() : createGzip({ level: 0 })
   pipeline(Readable.from(endless()), coder, response).catch(() => {})
 }
 
