@@ -1,4 +1,7 @@
-/** Writes log lines to standard error, several at a time. Lines that cannot be written wait; nothing here ends the process. */
+/**
+ * Writes log lines to standard error, several at a time. Lines that cannot be written wait, and no failure ends the process: pino's
+ * own destination (10.4) raises one that nobody handles on a full disk, and never ends its last flush.
+ */
 
 import { write, writeSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
@@ -8,7 +11,7 @@ const STANDARD_ERROR = 2
 const FLUSH_MS = 100
 /** Number of waiting characters that triggers a write. */
 const GATHERED_CHARACTERS = 16_000
-/** Number of characters that wait while nothing can be written, as on a full disk; further lines are dropped. */
+/** Number of characters that wait while nothing can be written, as on a full disk; further lines are dropped, and counted in the log. */
 const WAITING_CHARACTERS_MAX = 1_000_000
 /** Longest time that a process which exits waits for a reader of its log, in ms, and the pause between its tries. */
 const EXIT_WAIT_MS = 1_000
@@ -24,6 +27,8 @@ let shared: StandardError | null = null
 
 class StandardError implements DestinationStream {
   #waiting = ''
+  /** Lines dropped since the last ones were taken for writing. */
+  #dropped = 0
   /** What is being written, or could not be written yet. */
   #rest: Buffer = Buffer.alloc(0)
   #writing = false
@@ -34,7 +39,10 @@ class StandardError implements DestinationStream {
   }
 
   write(line: string): void {
-    if (this.#waiting.length + line.length > WAITING_CHARACTERS_MAX) return
+    if (this.#waiting.length + line.length > WAITING_CHARACTERS_MAX) {
+      this.#dropped++
+      return
+    }
     this.#waiting += line
     if (this.#waiting.length >= GATHERED_CHARACTERS) this.#flush()
     else this.#flushLater()
@@ -44,8 +52,7 @@ class StandardError implements DestinationStream {
   flushSync(): void {
     // A write is under way in another thread, and how much it has written is not known.
     const begun = this.#writing ? 0 : this.#rest.length
-    let bytes = Buffer.concat([this.#rest.subarray(0, begun), Buffer.from(this.#waiting)])
-    this.#waiting = ''
+    let bytes = Buffer.concat([this.#rest.subarray(0, begun), this.#takeWaiting()])
     if (begun > 0) this.#rest = Buffer.alloc(0)
     for (let waitedMs = 0; bytes.length > 0 && waitedMs <= EXIT_WAIT_MS; ) {
       try {
@@ -66,10 +73,7 @@ class StandardError implements DestinationStream {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#writing) return
-    if (this.#rest.length === 0) {
-      this.#rest = Buffer.from(this.#waiting)
-      this.#waiting = ''
-    }
+    if (this.#rest.length === 0) this.#rest = this.#takeWaiting()
     if (this.#rest.length === 0) return
     this.#writing = true
     write(STANDARD_ERROR, this.#rest, (error, written) => {
@@ -79,4 +83,15 @@ class StandardError implements DestinationStream {
       else if (this.#rest.length + this.#waiting.length > 0) this.#flushLater()
     })
   }
+
+  #takeWaiting(): Buffer {
+    const lines = this.#waiting + (this.#dropped === 0 ? '' : droppedLine(this.#dropped))
+    this.#waiting = ''
+    this.#dropped = 0
+    return Buffer.from(lines)
+  }
+}
+
+function droppedLine(lines: number): string {
+  return `${JSON.stringify({ level: 'error', time: new Date().toISOString(), lines, msg: 'log lines dropped: writing them took too long' })}\n`
 }

@@ -11,7 +11,8 @@ test('a silent log does nothing, not even on a timer', () => {
   expect(vi.getTimerCount()).toBe(0)
   createLog('info').info('heard')
   expect(vi.getTimerCount()).toBe(1)
-  vi.clearAllTimers()
+  vi.runOnlyPendingTimers()
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 /** Runs `script` with a `log`, writing to standard error as `stderr` says. */
@@ -57,4 +58,23 @@ test('every line is written once and in order, those before an exit too', () => 
     .split('\n')
     .map(line => JSON.parse(line).number)
   expect(numbers).toEqual(Array.from({ length: 2_000 }, (_, number) => number))
+})
+
+test('lines that are dropped are counted in the log, those before an exit too', () => {
+  const { stderr } = logging(
+    `const burst = () => { for (let line = 0; line < 20_000; line++) log.info({ line }, 'x'.repeat(100)) }
+    burst()
+    await sleep(500)
+    log.info({ line: 20_000 }, 'between')
+    burst()`,
+    'pipe',
+  )
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  const dropped = lines.filter(({ level }) => level === 'error').map(line => line.lines)
+  expect(dropped).toHaveLength(2)
+  expect(lines.length - 2 + dropped[0] + dropped[1]).toBe(40_001)
+  expect(lines.at(-1)).toMatchObject({ msg: expect.stringContaining('dropped') })
 })
