@@ -1,7 +1,7 @@
 /** Importing the generated source yields exactly the tables that the compiler resolved, and its order and layout are fixed. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -91,6 +91,8 @@ function load({ tables, outline }: Resolved, name: string): { tables: Tables; sh
   const project = join(scratch, name)
   writeFiles(project, renderTables({ tables, outline }))
   writeFileSync(join(project, 'package.json'), '{"type":"module"}')
+  const checked = 'src/lib/whole-files.ts'
+  cpSync(join(root, checked), join(project, checked))
   const script = `
     const { TABLES } = await import(${JSON.stringify(join(project, 'src/generated/tables.ts'))})
     const dialects = TABLES.entries.flatMap(entry => entry.upstreams.map(target => target.dialect))

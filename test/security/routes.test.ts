@@ -332,7 +332,7 @@ test('filters of the usage page and its export show nothing of somebody else’s
 function bareServer({ production }: { production: boolean }) {
   return createServer({
     services: { catalogue, nowMs: () => 0 },
-    limits: { headersTimeoutMs: 1000, requestTimeoutMs: 1000 },
+    limits: { headersTimeoutMs: 1000, requestTimeoutMs: 1000, unreadMs: 1000 },
     banking: { providers: new Map() },
     production,
     readiness: {},
