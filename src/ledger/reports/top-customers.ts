@@ -74,7 +74,7 @@ days as materialized (
       generate_series($1::text::date, least($2::text::date, days_summed_before) - 1, interval '1 day') slot
      where date_trunc('month', slot)::date not in (select month from months)),
 -- What each customer paid on each day that has not been summed yet.
-latest as materialized (
+latest as (
   select day, account_id, sum(charged_micro_vnd)::bigint as charged from usage_daily where ${NOT_SUMMED} group by day, account_id),
 -- One row per slot: its highest payers, what they paid, and the cut.
 best as materialized (${BEST}
