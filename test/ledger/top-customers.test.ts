@@ -12,6 +12,8 @@ afterAll(() => database.drop())
 const TODAY = dayOf(new Date())
 const DAYS = 6
 const ALL = 2_147_483_647
+const INSERT = `insert into usage_daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
+  cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)`
 const period = { from: addDays(TODAY, 1 - DAYS), to: addDays(TODAY, 1) }
 
 /**
@@ -20,8 +22,7 @@ const period = { from: addDays(TODAY, 1 - DAYS), to: addDays(TODAY, 1) }
  */
 beforeAll(async () => {
   await sql.unsafe(
-    `insert into usage_daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
-       cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
+    `${INSERT}
      select account_id, $1::text::date + n, 1, entry_id, 1, account_id % 2, 10, 5, 0, paid, paid, paid / 2, 1
        from generate_series(0, $2::text::integer - 1) n
       cross join lateral (
@@ -73,8 +74,7 @@ describe('customers who pay the same every day, among many who pay at random', (
   beforeAll(async () => {
     own = await createTestDatabase()
     await own.sql.unsafe(
-      `insert into usage_daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
-         cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
+      `${INSERT}
        select account_id, $1::text::date + n, 1, 'model-a', 1, 0, 10, 5, 0, paid, paid, 0, 0
          from generate_series(0, 4) n
         cross join generate_series(1000, 1299) account_id
@@ -108,8 +108,7 @@ describe('months that have been summed', () => {
   beforeAll(async () => {
     own = await createTestDatabase()
     await own.sql.unsafe(
-      `insert into usage_daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
-         cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
+      `${INSERT}
        select account_id, $1::text::date + n, 1, 'model-a', 1, account_id % 2, 10 + n, 5, 0, paid, paid, paid / 2, 1
          from generate_series(0, $2::text::integer - 1) n
         cross join generate_series(1, 40) account_id
