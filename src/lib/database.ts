@@ -122,6 +122,7 @@ export function elementsOf(array: string | null | undefined): string[] {
 /** `retry`: the same statement may succeed later. `conflict`: the row already exists. `bug`: the statement can never succeed. */
 export type FaultKind = 'retry' | 'conflict' | 'bug'
 
+/** Codes of the driver and the system when a connection breaks or cannot be opened. */
 const CONNECTION_FAULTS: ReadonlySet<string> = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
@@ -131,26 +132,39 @@ const CONNECTION_FAULTS: ReadonlySet<string> = new Set([
   'ECONNRESET',
   'ECONNABORTED',
   'EPIPE',
+  'EPROTO',
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ENETDOWN',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'ENOENT',
   'ERR_STREAM_DESTROYED',
   'STATEMENT_DEADLINE',
 ])
+/** Codes of TLS, and of certificates that are refused: the server's may expire, or be replaced, while the gateway runs. */
+const TLS_FAULT =
+  /^ERR_(SSL|TLS)_|CERT|^CRL_|SIGNATURE|^INVALID_(CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^HOSTNAME_MISMATCH$/
 
 /**
  * Connection, shutdown, resource, lock, read-only and log-in errors are worth a retry (SQLSTATE 08, 25006, 28, 3D, 40, 53,
- * 55P03, 57, 58); data, constraint and syntax errors are our bugs (22, 23, 42 and the rest).
+ * 55P03, 57, 58); data, constraint and syntax errors are our bugs (22, 23, 42 and the rest). Errors of the file system are none
+ * of Postgres' faults: they count as bugs, whatever their code.
  */
 export function classifyFault(error: unknown): FaultKind {
   const code = faultCode(error)
   if (code === '23505') return 'conflict'
-  if (CONNECTION_FAULTS.has(code)) return 'retry'
+  if (CONNECTION_FAULTS.has(code) || TLS_FAULT.test(code) || isConnecting(error)) return 'retry'
   return /^(08|28|3D|40|53|57|58|25006|55P03)/.test(code) ? 'retry' : 'bug'
+}
+
+/** Whether no connection could be opened, for whatever reason: no file descriptors (EMFILE), no such socket (ENOENT) … */
+function isConnecting(error: unknown): boolean {
+  // A name with several addresses fails with the errors of all of them.
+  if (error instanceof AggregateError) return error.errors.some(isConnecting)
+  return (
+    error instanceof Error && 'syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo')
+  )
 }
 
 /** SQLSTATE, or else the driver's or the system's error code; '' when there is none. */

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import { afterAll, describe, expect, test } from 'vitest'
 import { classifyFault, openDatabase, openStatementPool, type Sql } from '../../src/lib/database.ts'
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const database = await createTestDatabase({ migrated: false })
@@ -23,6 +25,25 @@ test.each([
   ['', 'bug'],
 ])('judges %s as %s', (code, kind) => {
   expect(classifyFault(Object.assign(new Error(), { code }))).toBe(kind)
+})
+
+test.each(['EMFILE', 'ENOENT', 'EACCES', 'EADDRNOTAVAIL', 'ENOBUFS'])(
+  'a connection that cannot be opened (%s) is worth a retry; the same error from the file system is a bug',
+  code => {
+    const of = (syscall: string) => Object.assign(new Error(), { code, syscall })
+    const ofBoth = Object.assign(new AggregateError([of('connect'), of('connect')]), { code })
+    expect([of('connect'), ofBoth, of('open')].map(classifyFault)).toEqual(['retry', 'retry', 'bug'])
+  },
+)
+
+test('a missing socket and an untrusted certificate are worth a retry', async () => {
+  const noSocket = connect({ path: '/nowhere/.s.PGSQL.5432' })
+  const server = createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const distrusted = connectTls({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' })
+  const faults = [noSocket, distrusted].map(socket => new Promise(resolve => socket.once('error', resolve)))
+  expect((await Promise.all(faults)).map(classifyFault)).toEqual(['retry', 'retry'])
+  server.close()
 })
 
 test('each kind of connection has the durability that it was opened with', async () => {
