@@ -117,6 +117,7 @@ function throughStream(open: () => ReplyStream): Way {
         choices: 1,
         inputTokensEstimate: 10,
         countInputTokens: () => 10,
+        reportedTokensMax: 1_000_000,
         stream,
         limits: LIMITS,
         spentError: () => new GatewayError('insufficient_balance'),
@@ -190,6 +191,7 @@ async function openerOf(model: string, format: WireName, wire: WireName): Promis
     betas: [],
     inputTokensEstimate: 10,
     countInputTokens: () => 10,
+    reportedTokensMax: 1_000_000,
     outputTokensAfforded: null,
   })
   return prepared.openStream

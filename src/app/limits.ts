@@ -150,6 +150,12 @@ export const LIMITS = {
     what: 'How long a stream that has used up its hold waits for the database before it gets one more step that no hold covers.',
   },
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000, what: 'Input tokens that a hold assumes for an image.' },
+  reportedWindowsMax: {
+    fallback: 4,
+    min: 1,
+    max: 1_000,
+    what: 'Most context windows of tokens that a provider can truthfully report for one choice; calls with larger reports are billed by our own count.',
+  },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000, what: 'Longest wait for money that other calls hold.' },
   settleWaitMs: {
     fallback: 250,

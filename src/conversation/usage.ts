@@ -61,6 +61,27 @@ export function usageReport(
 }
 
 /**
+ * Returns the report without counts above `tokensMax`, as if the provider had not counted those tokens: a count that large is
+ * the provider's mistake, and could empty a wallet. Returns the same object if there are none.
+ */
+export function withoutImplausible(report: UsageReport, tokensMax: number): UsageReport {
+  const { usage, hiddenOutputTokens } = report
+  const isInputPlausible = usage.inputTokens <= tokensMax
+  const isOutputPlausible = Math.max(usage.outputTokens, hiddenOutputTokens) <= tokensMax
+  if (isInputPlausible && isOutputPlausible) return report
+  return {
+    state: report.state,
+    usage: {
+      ...usage,
+      ...(isInputPlausible ? {} : { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 }),
+      ...(isOutputPlausible ? {} : { outputTokens: 0, reasoningTokens: 0 }),
+    },
+    hiddenOutputTokens: isOutputPlausible ? hiddenOutputTokens : 0,
+    zeroIsTrue: false,
+  }
+}
+
+/**
  * Where a provider's replies hold the token counts, and what the counts include. `usage` of a resolved dialect has this shape.
  */
 export interface UsageFacts {
@@ -99,8 +120,8 @@ function countAt(reply: JsonObject, pointers: readonly string[] | null | undefin
   return pointers ? firstCount(...pointers.map(pointer => atPointer(reply, pointer))) : null
 }
 
-/** Largest plausible token count. A larger figure is a provider's error and is ignored. */
-const COUNT_MAX = 100_000_000
+/** Largest plausible token count of any model. A larger figure is a provider's error and is ignored. */
+export const COUNT_MAX = 100_000_000
 
 function isCount(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= COUNT_MAX

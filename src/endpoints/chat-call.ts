@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
+import { type UsageReport, withoutImplausible } from '../conversation/usage.ts'
 import type { UpstreamTarget, WireName } from '../generated/types.ts'
 import { ascii, type ByteText } from '../lib/byte-text.ts'
 import { SHORT_BYTES } from '../lib/json-parse.ts'
@@ -16,7 +17,7 @@ import { prepare } from '../pipeline/prepare.ts'
 import type { PreparedCall } from '../pipeline/prepared-call.ts'
 import { type ChatBody, readChatBody } from '../pipeline/receive.ts'
 import { asStream } from '../pipeline/replay.ts'
-import { resultOf, usedBy } from '../pipeline/stream-result.ts'
+import { reportedTokensMax, resultOf, type UsageChecks, usedBy } from '../pipeline/stream-result.ts'
 import { onWires, wireOf } from '../translate/wired.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
@@ -51,14 +52,12 @@ function admitted(chat: ChatCall, streamed: boolean): AdmittedCall {
     return {
       reply: 'whole',
       prepare: prepareFor,
-      usedBy: reply =>
-        usedBy(reply.usage, {
-          countInputTokens: chat.countInputTokens,
-          countOutputTokens: () => reply.countOutputTokens(),
-        }),
+      usedBy(reply) {
+        chat.warnOfImplausible(reply.usage)
+        return usedBy(reply.usage, () => reply.countOutputTokens(), chat.checks)
+      },
     }
   }
-  const { countInputTokens } = chat
   return {
     reply: 'events',
     prepare: prepareFor,
@@ -66,7 +65,10 @@ function admitted(chat: ChatCall, streamed: boolean): AdmittedCall {
     asEvents: (reply, target) => chat.asEvents(reply, target),
     begun: stream => chat.letBodyGo(stream),
     holdOf: stream => chat.holdOf(stream),
-    resultOf: (stream, end) => resultOf({ stream, end, countInputTokens }),
+    resultOf(stream, end) {
+      chat.warnOfImplausible(stream.usage)
+      return resultOf({ stream, end, ...chat.checks })
+    },
   }
 }
 
@@ -79,6 +81,7 @@ interface Terms {
 class ChatCall {
   /** The format in which the client reads the reply. */
   readonly format: WireName
+  readonly checks: UsageChecks
   readonly #opened: Omit<OpenedCall<ChatBody>, 'body'>
   readonly #funding: Funding
   readonly #funded: Funded
@@ -93,11 +96,17 @@ class ChatCall {
     this.#funded = funded
     this.#body = body
     const { entry } = opened.resolution
-    this.#input = new InputCount({ body, format: body.format, entry, inputTokensEstimate: funding.input.tokens })
-  }
-
-  get countInputTokens(): () => number {
-    return this.#input.tokens
+    const { reportedWindowsMax } = opened.services.limits
+    const tokensMax = reportedTokensMax(entry, funding.choices, reportedWindowsMax)
+    const inputTokensEstimate = funding.input.tokens
+    this.#input = new InputCount({
+      body,
+      format: body.format,
+      entry,
+      inputTokensEstimate,
+      reportedTokensMax: tokensMax,
+    })
+    this.checks = { countInputTokens: this.#input.tokens, reportedTokensMax: tokensMax }
   }
 
   /** Builds the request body for a target, and the reader for its reply. */
@@ -127,8 +136,27 @@ class ChatCall {
   }
 
   holdOf(stream: ReplyStream) {
-    const { countInputTokens } = this
-    return holdOfStream(this.#opened, { funding: this.#funding, funded: this.#funded, stream, countInputTokens })
+    const { checks } = this
+    return holdOfStream(this.#opened, { funding: this.#funding, funded: this.#funded, stream, checks })
+  }
+
+  /** Tells the operator about a usage report that is not believed. */
+  warnOfImplausible(report: UsageReport): void {
+    const { reportedTokensMax } = this.checks
+    if (withoutImplausible(report, reportedTokensMax) === report) return
+    const { services, resolution, call } = this.#opened
+    const { inputTokens, outputTokens } = report.usage
+    services.log.warn(
+      {
+        requestId: call.requestId,
+        entry: resolution.entry.id,
+        upstream: call.attempts.at(-1)?.upstream.facts.id ?? null,
+        inputTokens,
+        outputTokens,
+        reportedTokensMax,
+      },
+      'a provider reported more tokens than the context window of the model allows; our own count is billed instead',
+    )
   }
 
   /** Records the format in which the upstream is called and, outside production, names it in a response header. */
@@ -162,7 +190,7 @@ class ChatCall {
       target,
       format: this.format,
       betas: extras.betasFor(readBetas(call.header), target),
-      countInputTokens: this.countInputTokens,
+      ...this.checks,
       inputTokensEstimate: this.#funding.input.tokens,
       outputTokensAfforded: this.#funded.outputTokensAfforded,
     })

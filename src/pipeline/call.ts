@@ -165,6 +165,8 @@ export interface PipelineLimits {
   readonly upstreamTriesMax: number
   /** Number of input tokens that a hold assumes for each image. */
   readonly holdTokensPerImage: number
+  /** Most context windows of input or of output tokens per choice that a provider's usage report may count and be believed. */
+  readonly reportedWindowsMax: number
   /** Number of output tokens per choice that each extension adds to a stream's hold. */
   readonly holdExtendTokens: number
   /**

@@ -13,6 +13,7 @@ import type { CallExtras } from './extras.ts'
 import type { Resolution } from './resolve.ts'
 import type { CallScope } from './run-billed.ts'
 import { StreamHold } from './stream-hold.ts'
+import type { UsageChecks } from './stream-result.ts'
 
 export interface Funding {
   readonly resolution: Resolution
@@ -99,13 +100,13 @@ export interface StreamFunding {
   readonly funding: Funding
   readonly funded: Funded
   readonly stream: ReplyStream
-  readonly countInputTokens: () => number
+  readonly checks: UsageChecks
 }
 
 /** The hold of a running stream; null if the price does not depend on its length. */
 export function holdOfStream(
   { services, call }: CallScope,
-  { funding, funded, stream, countInputTokens }: StreamFunding,
+  { funding, funded, stream, checks }: StreamFunding,
 ): StreamHold | null {
   const { resolution, input, choices } = funding
   const { price } = resolution.entry
@@ -121,7 +122,8 @@ export function holdOfStream(
     reservedMicroVnd: funded.reservedMicroVnd,
     choices,
     inputTokensEstimate: input.tokens + referencedTokens,
-    countInputTokens: () => countInputTokens() + referencedTokens,
+    countInputTokens: () => checks.countInputTokens() + referencedTokens,
+    reportedTokensMax: checks.reportedTokensMax,
     stream,
     limits: services.limits,
     spentError: () => balanceSpent(services.topUpUrl),

@@ -5,6 +5,7 @@
 
 import type { InputWeight } from '../conversation/input-weight.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
+import { withoutImplausible } from '../conversation/usage.ts'
 import type { ModelEntry, WireName } from '../generated/types.ts'
 import { tokensOf, weigh } from './count-tokens.ts'
 import type { ChatBody } from './receive.ts'
@@ -20,21 +21,25 @@ export interface InputCountOptions {
   readonly entry: ModelEntry
   /** What `tokens` returns once the body has been dropped. By then, the provider has reported the count to bill. */
   readonly inputTokensEstimate: number
+  /** Larger reported counts are ignored. */
+  readonly reportedTokensMax: number
 }
 
 export class InputCount {
   readonly #format: WireName
   readonly #entry: ModelEntry
   readonly #inputTokensEstimate: number
+  readonly #reportedTokensMax: number
   #body: CountedBody | null
   #weight: InputWeight | null = null
   #tokens: number | null = null
 
-  constructor({ body, format, entry, inputTokensEstimate }: InputCountOptions) {
+  constructor({ body, format, entry, inputTokensEstimate, reportedTokensMax }: InputCountOptions) {
     this.#body = body
     this.#format = format
     this.#entry = entry
     this.#inputTokensEstimate = inputTokensEstimate
+    this.#reportedTokensMax = reportedTokensMax
   }
 
   /** Counts on first use and caches the result. */
@@ -54,7 +59,8 @@ export class InputCount {
   letGo({ usage }: Pick<ReplyStream, 'usage'>): void {
     const body = this.#body
     this.#body = null
-    if (body === null || this.#tokens !== null || usage.usage.inputTokens > 0) return
+    const isReported = withoutImplausible(usage, this.#reportedTokensMax).usage.inputTokens > 0
+    if (body === null || this.#tokens !== null || isReported) return
     if (body.unread?.built === false) {
       this.#body = body.unread
       return

@@ -17,7 +17,7 @@ import type { StreamTranslation, Translator } from '../translate/translator.ts'
 import { wireOf } from '../translate/wired.ts'
 import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
-import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
+import { billedUsage, type UsageChecks, usedBy, usedByStream } from './stream-result.ts'
 
 /** Bodies of at least this many bytes are serialised over several turns of the event loop. */
 const LARGE_BYTES = 256 * 1024
@@ -26,7 +26,9 @@ export function prepareConverted(
   preparation: Preparation,
   translator: Translator,
 ): PreparedCall | Promise<PreparedCall> {
-  const { body, entry, clientModel, target, format, betas, inputTokensEstimate, countInputTokens } = preparation
+  const { body, entry, clientModel, target, format, betas, inputTokensEstimate, countInputTokens, reportedTokensMax } =
+    preparation
+  const checks: UsageChecks = { countInputTokens, reportedTokensMax }
   const translation = translator(body.json, {
     entry,
     target,
@@ -56,13 +58,11 @@ export function prepareConverted(
         usage,
         output,
       } = readUpstreamReply(json, reported =>
-        billedUsage(
-          usedBy(reported.usage, { countInputTokens, countOutputTokens: () => countTokens(reported.output) }),
-        ),
+        billedUsage(usedBy(reported.usage, () => countTokens(reported.output), checks)),
       )
       return { body: bytesOf(JSON.stringify(reply)), usage, countOutputTokens: () => countTokens(output) }
     },
-    openStream: () => new ConvertedStream(stream, countInputTokens),
+    openStream: () => new ConvertedStream(stream, checks),
   })
   if (body.text.length >= LARGE_BYTES) return writeJson(upstreamBody).then(call)
   return call(Buffer.from(JSON.stringify(upstreamBody), 'utf8'))
@@ -91,12 +91,12 @@ function bytesOf(text: string): Buffer | ByteText {
 class ConvertedStream implements ReplyStream {
   readonly #translation: StreamTranslation
   readonly #output = new OutputGatherer({ countTokens })
-  readonly #countInputTokens: () => number
+  readonly #checks: UsageChecks
   readonly #onWritten = (text: ByteText): void => this.#output.addWritten(text)
 
-  constructor(open: (onOutput: (text: string) => void) => StreamTranslation, countInputTokens: () => number) {
+  constructor(open: (onOutput: (text: string) => void) => StreamTranslation, checks: UsageChecks) {
     this.#translation = open(text => this.#output.add(text))
-    this.#countInputTokens = countInputTokens
+    this.#checks = checks
   }
 
   get finished(): boolean {
@@ -120,7 +120,7 @@ class ConvertedStream implements ReplyStream {
   }
 
   end(): ByteText {
-    const used = usedByStream(this, this.#countInputTokens)
+    const used = usedByStream(this, this.#checks)
     return used.estimated ? this.#translation.end(billedUsage(used)) : this.#translation.end()
   }
 

@@ -34,8 +34,8 @@ function isReply(json: JsonObject, format: ChatFormat): boolean {
 }
 
 export function prepareSameFormat(preparation: Preparation<ChatFormat>): PreparedCall | Promise<PreparedCall> {
-  const { envelopeSigner, body, entry, clientModel, target, format, betas, countInputTokens, outputTokensAfforded } =
-    preparation
+  const { envelopeSigner, body, entry, clientModel, target, format, betas, outputTokensAfforded } = preparation
+  const { countInputTokens, reportedTokensMax } = preparation
   const plan = planReadable({
     format,
     body,
@@ -47,7 +47,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
   })
   const usageFacts: UsageFacts = target.dialect.usage
   const billed = (stream: ReplyStream) => {
-    const used = usedByStream(stream, countInputTokens)
+    const used = usedByStream(stream, { countInputTokens, reportedTokensMax })
     return { usage: billedUsage(used), estimated: used.estimated }
   }
   const { betas: betasToSend, reply } = plan

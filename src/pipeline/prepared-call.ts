@@ -41,4 +41,6 @@ export interface Preparation<Format extends WireName = WireName> {
   readonly outputTokensAfforded: number | null
   /** Counts the input tokens: for the usage in a stream's first event, and for the bill if the provider reports no count. */
   readonly countInputTokens: () => number
+  /** Larger token counts in the reply are not believed (see `stream-result.ts`). */
+  readonly reportedTokensMax: number
 }

@@ -10,6 +10,7 @@
 
 import { BYTES_PER_TOKEN_MIN } from '../conversation/output-gatherer.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
+import { withoutImplausible } from '../conversation/usage.ts'
 import type { GatewayError } from '../errors.ts'
 import type { ExtendAnswer, Ledger } from '../ledger/types.ts'
 import { Canceller } from '../lib/cancellation.ts'
@@ -37,6 +38,8 @@ export interface StreamHoldOptions {
   readonly inputTokensEstimate: number
   /** Called at most once: when the estimate says that the money is spent, and the provider has not reported a count. */
   readonly countInputTokens: () => number
+  /** Larger reported counts are ignored. */
+  readonly reportedTokensMax: number
   readonly stream: Pick<ReplyStream, 'usage' | 'estimateOutputTokens' | 'countOutputTokens'>
   readonly limits: Pick<PipelineLimits, 'holdExtendTokens' | 'holdExtendWaitMs'>
   /** Makes the error that the client gets when the money is spent. */
@@ -127,16 +130,17 @@ export class StreamHold {
 
   /** Number of tokens used so far. Output is estimated from its length, unless the provider has reported more. */
   #usedTokens(): number {
-    const { stream, inputTokensEstimate } = this.#options
-    const { usage, hiddenOutputTokens } = stream.usage
+    const { stream, inputTokensEstimate, reportedTokensMax } = this.#options
+    const { usage, hiddenOutputTokens } = withoutImplausible(stream.usage, reportedTokensMax)
     const inputTokens = usage.inputTokens || (this.#inputTokensCounted ?? inputTokensEstimate)
     return inputTokens + Math.max(usage.outputTokens, hiddenOutputTokens + stream.estimateOutputTokens())
   }
 
   /** Counts the tokens precisely, as they would be billed if the stream ended now. */
   #countTokens(): number {
-    const { stream, countInputTokens } = this.#options
-    if (stream.usage.usage.inputTokens === 0) this.#inputTokensCounted ??= countInputTokens()
+    const { stream, countInputTokens, reportedTokensMax } = this.#options
+    if (withoutImplausible(stream.usage, reportedTokensMax).usage.inputTokens === 0)
+      this.#inputTokensCounted ??= countInputTokens()
     stream.countOutputTokens()
     return this.#usedTokens()
   }

@@ -1,31 +1,33 @@
 /** Determines what a call is charged, from the provider's usage report and the way its stream ended. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
-import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
+import { COUNT_MAX, type TokenUsage, type UsageReport, withoutImplausible } from '../conversation/usage.ts'
 import { ERRORS } from '../errors.ts'
+import type { ModelEntry } from '../generated/types.ts'
 import { type CallResult, CLIENT_GONE } from './bill.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { StreamEnd } from './relay-stream.ts'
 
-export interface StreamFacts {
-  readonly stream: ReplyStream
-  readonly end: StreamEnd
+/** How to bill a call whose provider reports no usage, or usage that cannot be true. */
+export interface UsageChecks {
+  /** Counts the input tokens; used only if the provider reported no plausible count. */
   readonly countInputTokens: () => number
+  /** Larger reported counts are ignored (see `reportedTokensMax`). */
+  readonly reportedTokensMax: number
 }
 
-/** The gateway's own counts, used only if the provider reported none. */
-export interface OwnCounts {
-  readonly countInputTokens: () => number
-  readonly countOutputTokens: () => number
+export interface StreamFacts extends UsageChecks {
+  readonly stream: ReplyStream
+  readonly end: StreamEnd
 }
 
 /**
  * The charge and status for a stream that has ended. A stream cut off because the wallet ran out is charged, too: the provider
  * has already processed the input.
  */
-export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallResult {
+export function resultOf({ stream, end, ...checks }: StreamFacts): CallResult {
   if (end === 'unsent') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
-  const used = usedByStream(stream, countInputTokens)
+  const used = usedByStream(stream, checks)
   switch (end) {
     case 'complete':
       return { used, charged: true, status: 200 }
@@ -36,20 +38,33 @@ export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallRe
   }
 }
 
-export function usedByStream(
-  stream: Pick<ReplyStream, 'usage' | 'countOutputTokens'>,
-  countInputTokens: () => number,
-): Metered {
-  return usedBy(stream.usage, { countInputTokens, countOutputTokens: () => stream.countOutputTokens() })
+export function usedByStream(stream: Pick<ReplyStream, 'usage' | 'countOutputTokens'>, checks: UsageChecks): Metered {
+  return usedBy(stream.usage, () => stream.countOutputTokens(), checks)
 }
 
 /**
- * The usage to bill: the provider's counts where it reported them, otherwise our own. A report that is still `running` may not
- * include all output yet. In that case, the gateway counts the output sent to the client, and adds the reported reasoning that
- * was not sent.
+ * The most input or output tokens per choice that a provider can truthfully report for a call, as it may read and write several
+ * context windows, for example between the uses of its tools.
  */
-export function usedBy(report: UsageReport, { countInputTokens, countOutputTokens }: OwnCounts): Metered {
-  const { state, usage, hiddenOutputTokens, zeroIsTrue } = report
+export function reportedTokensMax(
+  { contextTokens }: Pick<ModelEntry, 'contextTokens'>,
+  choices: number,
+  windowsMax: number,
+): number {
+  return contextTokens === null ? COUNT_MAX : Math.min(COUNT_MAX, contextTokens * windowsMax * choices)
+}
+
+/**
+ * The usage to bill: the provider's counts where it reported them and they are plausible, otherwise our own. A report that is
+ * still `running` may not include all output yet. In that case, the gateway counts the output sent to the client, and adds the
+ * reported reasoning that was not sent.
+ */
+export function usedBy(
+  report: UsageReport,
+  countOutputTokens: () => number,
+  { countInputTokens, reportedTokensMax }: UsageChecks,
+): Metered {
+  const { state, usage, hiddenOutputTokens, zeroIsTrue } = withoutImplausible(report, reportedTokensMax)
   const isKnown = (count: number): boolean => count > 0 || (zeroIsTrue && state !== 'missing')
   const inputIsKnown = isKnown(usage.inputTokens)
   const outputIsKnown = state === 'running' ? zeroIsTrue : isKnown(usage.outputTokens)

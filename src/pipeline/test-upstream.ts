@@ -1,6 +1,7 @@
 /** Sends an upstream a one-token request with each of its credentials, so that operators find faults before customers do. */
 
 import { gatewayErrorOf, readUpstreamFailure } from '../conversation/upstream-error.ts'
+import { COUNT_MAX } from '../conversation/usage.ts'
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import { NEVER_CANCELLED } from '../lib/cancellation.ts'
@@ -93,6 +94,7 @@ async function ask(services: Services, { upstream, entry, credential }: Asked): 
       inputTokensEstimate: 1,
       outputTokensAfforded: null,
       countInputTokens: () => 1,
+      reportedTokensMax: COUNT_MAX,
     })
     const reply = await callUpstream(
       upstream,

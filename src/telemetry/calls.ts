@@ -152,7 +152,7 @@ export class CallMetrics implements CallObserver {
       ),
       counter(
         'gateway_estimated_calls_total',
-        'Calls whose tokens the gateway counted, because the provider reported none.',
+        'Calls whose tokens the gateway counted, because the provider reported none, or more than the model can take.',
         sums(use => use.estimated),
       ),
       counter(

@@ -76,7 +76,7 @@ function relay({ hold = null }: Partial<Pick<StreamRelay, 'hold'>> = {}) {
     pinger: new Pinger({ nowMs: () => performance.now(), everyMs: 60_000 }),
     ping: NO_BYTES,
     settle: async end => {
-      settled.push(resultOf({ stream, end, countInputTokens: () => 3 }))
+      settled.push(resultOf({ stream, end, countInputTokens: () => 3, reportedTokensMax: 1_000_000 }))
     },
   })
   return {
@@ -173,6 +173,7 @@ test('checking the hold during a burst cuts no event in two, so that similar eve
     choices: 1,
     inputTokensEstimate: 0,
     countInputTokens: () => 0,
+    reportedTokensMax: 1_000_000,
     stream: { usage: NO_USAGE, estimateOutputTokens: () => checks++, countOutputTokens: () => 0 },
     limits: { holdExtendTokens: 4_096, holdExtendWaitMs: 60_000 },
     spentError: () => new GatewayError('insufficient_balance'),

@@ -253,6 +253,7 @@ test('money held for tool uses is requested in addition to tokens, and not spent
     choices: 1,
     inputTokensEstimate: 0,
     countInputTokens: () => 0,
+    reportedTokensMax: 1_000_000,
     stream: { usage: NO_USAGE, estimateOutputTokens: () => output, countOutputTokens: () => output },
     limits: { holdExtendTokens: STEP, holdExtendWaitMs: 60_000 },
     spentError: () => new GatewayError('insufficient_balance'),
@@ -285,6 +286,7 @@ test('a stream whose final usage is known ends normally, even if the wallet has 
     choices: 1,
     inputTokensEstimate: 0,
     countInputTokens: () => 0,
+    reportedTokensMax: 1_000_000,
     stream: {
       get usage() {
         return usage

@@ -217,6 +217,48 @@ test('a client that leaves a stream pays for the passes reported so far, and for
   expect(row.output).toBeLessThan(3_520)
 })
 
+/** Reports of more tokens than four context windows of a million: bytes counted as tokens, a sum over all events, and the like. */
+const ABSURD: readonly (readonly [string, JsonObject])[] = [
+  ['input', { input_tokens: 4_000_001, output_tokens: 7 }],
+  ['cached input', { input_tokens: 10, cache_read_input_tokens: 90_000_000, output_tokens: 7 }],
+  ['output', { input_tokens: 10, output_tokens: 4_000_001 }],
+  [
+    'a sum of iterations',
+    { input_tokens: 10, output_tokens: 7, iterations: Array.from({ length: 200 }, () => pass('compaction', 9e7, 9e7)) },
+  ],
+]
+
+describe.each(ROUTES)('absurd usage is billed by our own count, %s', (_, path) => {
+  const reply = (usage: JsonObject): Reply => ({ content: SAID, stopReason: 'end_turn', usage, startUsage: usage })
+  const billed = async (usage: JsonObject, stream: boolean) => {
+    world.answer(
+      stream ? streamOf(messagesText(...messageEvents(reply(usage)))) : json(200, wholeMessage(reply(usage))),
+    )
+    const extra = stream ? { stream, stream_options: { include_usage: true } } : {}
+    const response = await world.call(path, question(CLAUDE, extra))
+    return { text: await response.text(), row: await world.row() }
+  }
+
+  test.each(ABSURD.flatMap(([name, usage]) => [false, true].map(stream => [name, stream, usage] as const)))(
+    '%s, streamed: %s',
+    async (_name, stream, usage) => {
+      const { row, text } = await billed(usage, stream)
+      const { input, output, cost } = row
+      expect(row).toMatchObject({ status: 200, estimated: true, cached: 0 })
+      expect([input > 5, input < 50, output > 1, output < 20]).toEqual([true, true, true, true])
+      expect(cost).toBe(BigInt(input + output) * (await world.priceOf(CLAUDE)))
+      expect(text).toMatch(/"stop_reason":"end_turn"|"finish_reason":"stop"/)
+      if (path === '/v1/chat/completions')
+        expect(text).toContain(`"prompt_tokens":${input},"completion_tokens":${output},`)
+    },
+  )
+
+  test('a report of four context windows is believed', async () => {
+    const usage = { input_tokens: 4_000_000, output_tokens: 7 }
+    expect((await billed(usage, false)).row).toMatchObject({ input: 4_000_000, output: 7, estimated: false })
+  })
+})
+
 const NOTHING = { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 }
 const programCall = (caller: string): JsonObject => ({
   type: 'tool_use',

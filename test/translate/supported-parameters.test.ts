@@ -62,6 +62,7 @@ async function upstreamBody(entry: ModelEntry, extra: object): Promise<string | 
       inputTokensEstimate: 10,
       outputTokensAfforded: null,
       countInputTokens: () => 10,
+      reportedTokensMax: 1_000_000,
     })
     return prepared.body.toString()
   } catch (error) {
