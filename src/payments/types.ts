@@ -160,6 +160,11 @@ export type UnmatchedReason =
    * provider has, but at another time or with another order code. Or an operator has entered it with another amount.
    */
   | 'repeated_reference'
+  /**
+   * Another provider has reported a transfer of the same amount for the same order, and one of the two reports has no bank
+   * reference.
+   */
+  | 'no_reference'
   /** The owner has deleted the account, so nobody could spend the money. */
   | 'account_closed'
 

@@ -94,6 +94,34 @@ describe('a transfer with an order’s code', () => {
     for (const order of orders) expect(await balanceOf(sql, order.accountId)).toBe(50_000)
   })
 
+  test('reported by two services is credited once even if one of them knows no bank reference', async () => {
+    const given = (order: { orderCode: string }, bankReference: string | null) =>
+      transfer({ memo: mangled(order.orderCode), bankReference })
+    const orders = await Promise.all(Array.from({ length: 10 }, () => newOrder(payments)))
+    const answers = await Promise.all(
+      orders.flatMap((order, index) => [
+        receive(payments, given(order, index % 2 === 0 ? `FT960${index}` : null), 'casso'),
+        receive(payments, given(order, null), 'signed'),
+      ]),
+    )
+    expect(answers.filter(({ outcome }) => outcome === 'credited')).toHaveLength(10)
+    expect(answers.filter(answer => 'reason' in answer && answer.reason === 'no_reference')).toHaveLength(10)
+    for (const order of orders) expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+    const [order] = orders as [(typeof orders)[0]]
+    const entry = {
+      bankReference: 'FT961',
+      amountVnd: 50_000,
+      memo: order.orderCode,
+      by: OPERATOR,
+      reason: 'statement',
+    }
+    expect(await enterTransfer(payments, entry)).toMatchObject({ outcome: 'unmatched', reason: 'no_reference' })
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+    // Another amount is another transfer.
+    const other = { ...given(order, null), amountVnd: 60_000n }
+    expect(await receive(payments, other, 'sepay')).toMatchObject({ outcome: 'credited' })
+  })
+
   test('of another amount is credited with what arrived', async () => {
     const order = await newOrder(payments, 100_000)
     await receive(payments, transfer({ memo: order.orderCode, amountVnd: 12_345n }))
