@@ -83,7 +83,10 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
   if (key === null || key.state !== 'received') return { outcome: 'decided' }
   const codes = findOrderCodes(key.memo)
   const { original, isInDoubt } = await findOriginal(services, transaction, key, codes)
-  if (original !== null) return decide(transaction, key, { outcome: 'alias' }, { aliasOf: original })
+  if (original !== null) {
+    const alias = await decide(transaction, key, { outcome: 'alias' }, { aliasOf: original })
+    return (await creditOriginal(services, transaction, original, codes)) ?? alias
+  }
   if (key.direction === 'out') return decide(transaction, key, { outcome: 'ignored' })
   if (BigInt(key.amountVnd) > services.limits.creditVndMax) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'amount_over_limit' })
@@ -120,6 +123,22 @@ async function creditOrder(
   }
   await bookTransaction(services, transaction, key, { accountId, orderCode, by: AUTOMATIC })
   return { outcome: 'credited', accountId, orderCode }
+}
+
+/**
+ * Credits a transfer that waits because the first report of it named no order, if a later report does. Null if it does not, or
+ * the transfer waits for another reason or no longer.
+ */
+async function creditOriginal(
+  services: PaymentServices,
+  transaction: TransactionSql,
+  original: number,
+  codes: readonly string[],
+): Promise<Extract<Verdict, { outcome: 'credited' }> | null> {
+  const waiting = codes.length === 0 ? null : await lockTransaction(transaction, original)
+  if (waiting?.state !== 'unmatched' || (waiting.reason !== 'no_code' && waiting.reason !== 'unknown_code')) return null
+  const matched = await creditOrder(services, transaction, waiting, codes)
+  return matched.outcome === 'credited' ? matched : null
 }
 
 async function isUnpairable(

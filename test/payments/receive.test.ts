@@ -13,6 +13,7 @@ import { receiveTransactions } from '../../src/payments/receive.ts'
 import { simulateTransfer } from '../../src/payments/simulate.ts'
 import { listTransactions, storeTransaction } from '../../src/payments/transactions.ts'
 import type { BankProvider } from '../../src/payments/types.ts'
+import { settleUnmatched } from '../../src/payments/unmatched.ts'
 import { expectCleanAudit } from '../ledger/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
@@ -120,6 +121,34 @@ describe('a transfer with an order’s code', () => {
     // Another amount is another transfer.
     const other = { ...given(order, null), amountVnd: 60_000n }
     expect(await receive(payments, other, 'sepay')).toMatchObject({ outcome: 'credited' })
+  })
+
+  test('whose code only the second service passes on is credited with that report, once', async () => {
+    const order = await newOrder(payments)
+    const bankReference = 'FT970'
+    const first = await receive(payments, transfer({ bankReference }), 'casso')
+    expect(first).toMatchObject({ outcome: 'unmatched', reason: 'no_code' })
+    const before = payments.credited.length
+    const later = transfer({ bankReference, memo: mangled(order.orderCode) })
+    const services = ['sepay', 'pull', 'signed']
+    const answers = await Promise.all(services.map(service => receive(payments, later, service)))
+    expect(answers.map(({ outcome }) => outcome).toSorted()).toEqual(['alias', 'alias', 'credited'])
+    expect(payments.credited.slice(before)).toEqual([order.accountId])
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+    expect(await readOrder(payments, order)).toMatchObject({ state: 'paid', paidVnd: 50_000 })
+    const [stored] = await listTransactions(payments, { accountId: order.accountId })
+    expect(stored).toMatchObject({ bankTxnId: first.bankTxnId, state: 'credited', stateBy: 'automatic', reason: null })
+  })
+
+  test('that an operator has returned is not credited when another service passes its code on', async () => {
+    const order = await newOrder(payments)
+    const bankReference = 'FT971'
+    const { bankTxnId } = await receive(payments, transfer({ bankReference }), 'casso')
+    await settleUnmatched(payments, { bankTxnId, as: 'returned', by: OPERATOR, reason: 'sent back' })
+    expect(await receive(payments, transfer({ bankReference, memo: order.orderCode }))).toMatchObject({
+      outcome: 'alias',
+    })
+    expect(await balanceOf(sql, order.accountId)).toBe(0)
   })
 
   test('of another amount is credited with what arrived', async () => {
