@@ -30,10 +30,14 @@ export interface CreditAnswer {
 /** The reference was booked before with a different amount. */
 export class ReusedReferenceError extends RangeError {}
 
+/** The owner has deleted the account, so nobody could spend the money. */
+export class ClosedAccountError extends RangeError {}
+
 const AMOUNT_MAX = 10n ** 18n
 const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
 const FIND = `select amount_micro_vnd, note, seq, balance_after_micro_vnd from credit
   where account_id = $1::text::bigint and kind = $2::text::smallint and reference = $3`
+const CLOSED = 'select from account where account_id = $1::text::bigint and deleted_at is not null'
 const BOOK = `
 with upd as (
   update wallet set balance_micro_vnd = wallet.balance_micro_vnd + $2::text::bigint, seq = wallet.seq + 1
@@ -45,8 +49,8 @@ returning amount_micro_vnd, note, seq, balance_after_micro_vnd`
 
 /**
  * Books a credit once per account, kind and reference; within the caller's transaction if `sql` is one. Throws an Error that says
- * what is wrong: there is no such account, the reference has been used for another amount (ReusedReferenceError), or the debit
- * exceeds the balance.
+ * what is wrong: there is no such account, its owner has deleted it and the amount is positive (ClosedAccountError), the reference
+ * has been used for another amount (ReusedReferenceError), or the debit exceeds the balance.
  */
 export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise<CreditAnswer> {
   if (request.amountMicroVnd === 0n) throw new RangeError('a credit cannot be 0')
@@ -63,7 +67,9 @@ export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise
   }
 }
 
-/** Locks the wallet first, so that FIND also sees a duplicate which another transaction has just committed. */
+/**
+ * Locks the wallet first, so that FIND also sees a duplicate which another transaction has just committed, and CLOSED a deletion.
+ */
 async function book(sql: AnySql, request: CreditRequest): Promise<CreditAnswer> {
   const account = String(request.accountId)
   const kind = String(CREDIT_KINDS[request.kind])
@@ -76,6 +82,9 @@ async function book(sql: AnySql, request: CreditRequest): Promise<CreditAnswer> 
     if (answer.amountMicroVnd === request.amountMicroVnd) return answer
     const message = `the reference ${request.reference} was booked on account ${account} with a different amount`
     throw new ReusedReferenceError(message)
+  }
+  if (request.amountMicroVnd > 0n && (await sql.unsafe(CLOSED, [account])).length > 0) {
+    throw new ClosedAccountError(`the owner of account ${account} has deleted it`)
   }
   const booked = await sql.unsafe(BOOK, [account, amount, kind, request.reference, request.note ?? null])
   return readAnswer(booked[0]!, 'credited')

@@ -189,6 +189,32 @@ test('a transfer to a deleted account waits to be returned, and nobody can credi
   expect(returned.location).toContain('done=settled')
 })
 
+test('an account that its owner has deleted is credited neither by hand nor by a refund, but can be paid out', async () => {
+  const leaving = newVisitor()
+  await leaving.signUp('paid.out@example.com')
+  const accountId = await accountOf('paid.out@example.com')
+  const { callId } = await chargedCall(accountId)
+  const confirm = { confirm: 'paid.out@example.com' }
+  expect((await leaving.post('/account/delete', confirm)).location).toBe('/account/deleted')
+  const before = await running.balance(accountId)
+  const adjust = (amount: string) =>
+    first.post(`/operator/accounts/${accountId}/adjust`, {
+      amount,
+      reason: 'goodwill',
+      submission: crypto.randomUUID(),
+    })
+  for (const refused of [
+    await adjust('1.000'),
+    await first.post(`/operator/calls/${callId}/refund`, { reason: 'slow' }),
+  ]) {
+    expect(refused.status).toBe(422)
+    expect(readable(refused.html)).toContain('nobody could spend the money')
+  }
+  expect(await running.balance(accountId)).toBe(before)
+  expect((await adjust('-1')).location).toContain('done=adjusted')
+  expect(await running.balance(accountId)).toBe(before - 1_000_000n)
+})
+
 test('finance operators cannot credit operators’ accounts: not by a transfer, an entry or a refund; an owner can', async () => {
   const { sql } = running.database
   const operatorId = await accountOf('two@example.com')

@@ -3,6 +3,7 @@
 import { listActions, recordAction } from '../../accounts/operator-log.ts'
 import { mayDo } from '../../accounts/roles.ts'
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
+import { ClosedAccountError } from '../../ledger/credit.ts'
 import { refundCall } from '../../ledger/refund.ts'
 import { type OperatorCall, readOperatorCall } from '../../ledger/reports/operator-call.ts'
 import { isUpstreamFailure } from '../../ledger/reports/upstream-figures.ts'
@@ -112,14 +113,19 @@ async function refund(request: PageRequest): Promise<Answer> {
   const reason = form.text('reason', REASON_CHARACTERS_MAX)
   if (reason === '') return callPage(request, call, text(language, 'operator.reason.fault'))
   const { accountId, callId, requestId } = call
-  const { outcome } = await options.sql.begin(async transaction => {
+  const refunding = options.sql.begin(async transaction => {
     const refunded = await refundCall(transaction, { callId, accountId, note: requestId })
     if (refunded.outcome === 'refunded') {
       const subject = `${requestId} ${formatVnd(refunded.amountMicroVnd)} VND`
       await recordAction(transaction, { by: actorOf(request), action: 'call.refund', accountId, subject, reason })
     }
-    return refunded
+    return refunded.outcome
   })
+  const outcome = await refunding.catch((error: unknown) => {
+    if (error instanceof ClosedAccountError) return 'closed' as const
+    throw error
+  })
+  if (outcome === 'closed') return callPage(request, call, text(language, 'operator.adjust.closed'))
   if (outcome === 'nothing') return callPage(request, call, text(language, 'operator.refund.nothing'))
   if (outcome === 'refunded') options.payments.onCredited(accountId)
   const done = outcome === 'refunded' ? 'refunded' : 'refunded_before'

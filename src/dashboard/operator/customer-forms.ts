@@ -7,7 +7,7 @@ import { type AccountSummary, blockAccount, unblockAccount } from '../../account
 import { changeKeyLimits, revokeCustomerKey } from '../../accounts/operator-keys.ts'
 import { recordAction } from '../../accounts/operator-log.ts'
 import { endAllSessions, endSession } from '../../accounts/sessions.ts'
-import { type CreditAnswer, credit, ReusedReferenceError } from '../../ledger/credit.ts'
+import { ClosedAccountError, type CreditAnswer, credit, ReusedReferenceError } from '../../ledger/credit.ts'
 import { isUuid, uuidv7 } from '../../lib/ids.ts'
 import { vndToMicro } from '../../lib/money.ts'
 import { announce } from '../../operations/channel.ts'
@@ -117,7 +117,8 @@ async function adjust(request: PageRequest, account: AccountSummary): Promise<An
   } catch (error) {
     if (error instanceof ReusedReferenceError) return done(account, 'adjusted_before')
     if (!(error instanceof RangeError)) throw error
-    const faults = { amount: text(language, 'operator.adjust.too_much') }
+    const isClosed = error instanceof ClosedAccountError
+    const faults = { amount: text(language, isClosed ? 'operator.adjust.closed' : 'operator.adjust.too_much') }
     return customerPage(request, account, { refusal: { form: 'adjust', faults } })
   }
   // A form that was changed after it had been booked was meant to book something else.

@@ -81,6 +81,10 @@ export const OPERATOR_TEXTS = {
     en: 'Enter an amount in whole dong other than 0, such as 50.000 or -50.000.',
   },
   'operator.adjust.too_much': { vi: 'Số dư không đủ để trừ.', en: 'The balance is too low.' },
+  'operator.adjust.closed': {
+    vi: 'Chủ tài khoản này đã xóa tài khoản, nên không ai dùng được tiền cộng thêm. Hãy trả lại cho khách bằng chuyển khoản.',
+    en: 'Its owner has deleted this account, so nobody could spend the money. Return it to the customer by bank transfer.',
+  },
   'operator.adjust.submit': { vi: 'Điều chỉnh', en: 'Adjust' },
   'operator.reason': { vi: 'Lý do', en: 'Reason' },
   'operator.reason.fault': { vi: 'Hãy ghi lý do.', en: 'Enter a reason.' },
