@@ -53,7 +53,6 @@ describe.each(SDKS)('the Anthropic SDK %s, with only its base URL changed', (_ve
     expect(message.content).toEqual([
       {
         type: 'text',
-        citations: null,
         text: 'This is a simulated reply: no model was called. You wrote: “Describe this.” You sent 1 image: image/png, 3×2 pixels. The system prompt has 9 characters.',
       },
     ])

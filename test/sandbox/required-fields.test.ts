@@ -48,7 +48,8 @@ const DELTA: Required<Anthropic.RawMessageDeltaEvent.Delta> = {
   stop_reason: true,
   stop_sequence: true,
 }
-const TEXT: Required<Anthropic.TextBlock> = { type: true, text: true, citations: true }
+// As the provider does, replies leave out `citations` where there are none: AI SDK 5 and 6 refuse null.
+const TEXT: Omit<Required<Anthropic.TextBlock>, 'citations'> = { type: true, text: true }
 const TOOL_USE: Required<Anthropic.ToolUseBlock> = { type: true, id: true, name: true, caller: true }
 
 const COMPLETION: Required<OpenAI.ChatCompletion> = {

@@ -39,7 +39,7 @@ const message = (content: object[], stop = 'end_turn') => ({
   stop_sequence: null,
   usage: { input_tokens: 6, cache_read_input_tokens: 4, output_tokens: 5 },
 })
-const text = (value: string) => ({ type: 'text', text: value, citations: null })
+const text = (value: string) => ({ type: 'text', text: value })
 const thinking = (value: string) => ({ type: 'thinking', thinking: value, signature: '' })
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
 const call = (id: string | undefined, name: string, args: unknown) => ({

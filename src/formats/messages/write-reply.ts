@@ -89,7 +89,7 @@ export class MessagesReplyWriter implements ReplyWriter {
       case 'call':
         return { type: 'tool_use', id: this.#ids.assign(part.id, part.signature), name: part.name, input: {} }
       default:
-        return { type: 'text', text: '', citations: null }
+        return { type: 'text', text: '' }
     }
   }
 }
@@ -129,6 +129,6 @@ function writePart(part: FoldedPart, ids: CallIds, { wrapSeal }: WriterFacts): J
       return { type: 'tool_use', id, name: part.name, input: argumentsObject(part.arguments) }
     }
     default:
-      return { type: 'text', text: part.text, citations: null }
+      return { type: 'text', text: part.text }
   }
 }

@@ -26,7 +26,7 @@ export function messagesReply(plan: ReplyPlan, options: MessagesReplyOptions): J
     const thinking = options.thinkingShown ? plan.reasoning : ''
     content.push({ type: 'thinking', thinking, signature: signThinking(plan.reasoning) })
   }
-  if (plan.text !== '') content.push({ type: 'text', text: plan.text, citations: null })
+  if (plan.text !== '') content.push({ type: 'text', text: plan.text })
   for (const call of plan.calls) {
     if (call.complete) content.push({ ...newToolUse(call), input: call.input })
   }
@@ -71,7 +71,7 @@ export function* messagesEvents(plan: ReplyPlan, options: MessagesReplyOptions):
     index += 1
   }
   if (plan.text !== '') {
-    yield startBlock(index, { type: 'text', text: '', citations: null })
+    yield startBlock(index, { type: 'text', text: '' })
     if (index === 0) yield ping
     for (const piece of tokenPieces(plan.text))
       yield delta(index, { type: 'text_delta', text: piece.text }, piece.tokens)
