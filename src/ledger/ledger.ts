@@ -1,10 +1,7 @@
 /** The ledger of one process: combines connections, registration, spool, admission and settling. */
 
-import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openStatementPool, type StatementPool } from '../lib/database.ts'
-import { FileLock } from '../lib/file-lock.ts'
+import type { FileLock } from '../lib/file-lock.ts'
 import { takeTurn } from '../lib/lease.ts'
 import { Admission } from './admission.ts'
 import { adoptSpools, spoolFolder } from './adopt.ts'
@@ -23,6 +20,7 @@ import {
   registerInstance,
   takeHoldsAlong,
 } from './instance.ts'
+import { keepSpool, lockSpool } from './keep-spool.ts'
 import { LedgerMetrics, type LedgerState, oldestOf } from './metrics.ts'
 import { LEDGER_LIMITS, type LedgerLimits, type LedgerOptions } from './options.ts'
 import { Placing } from './placing.ts'
@@ -53,8 +51,6 @@ const SESSION = {
   jit: 'off',
 }
 
-const SPOOL_LOCK_POLL_MS = 20
-
 /** Maximum number of batches of holds freed by one sweep; the next sweep continues. */
 const SWEEP_ROUNDS_MAX = 100
 
@@ -62,6 +58,7 @@ interface Parts {
   readonly options: LedgerOptions
   readonly limits: LedgerLimits
   readonly pools: { readonly holds: StatementPool; readonly settles: StatementPool; readonly life: StatementPool }
+  readonly lock: FileLock
   readonly spool: Spool
   readonly settling: Settling
   /** Ids of this process's calls, from admission until they are durably settled. */
@@ -85,14 +82,14 @@ interface Parts {
  */
 export async function createLedger(options: LedgerOptions): Promise<RunningLedger> {
   const limits = { ...LEDGER_LIMITS, ...options.limits }
-  const folder = spoolFolder(options, options.instanceName)
-  const lock = await lockSpool(options, folder, limits)
+  const lock = await lockSpool(options, limits)
   const pools = openPools(options, limits)
   try {
     const { catalogueDigest } = options
     const catalogue = catalogueDigest === undefined ? null : await catalogueId(pools.life, catalogueDigest)
     const instanceId = await registerInstance(pools.life, options.instanceName)
     const databaseId = await readDatabaseId(pools.life)
+    const folder = spoolFolder(options, options.instanceName)
     const spool = new Spool({ folder, limits, databaseId, report: options.report })
     return await start({ options, limits, pools, spool, instanceId, databaseId, lock, catalogue })
   } catch (error) {
@@ -100,32 +97,6 @@ export async function createLedger(options: LedgerOptions): Promise<RunningLedge
     lock.release()
     throw error
   }
-}
-
-/** Waits a while for the lock: another process may hold it briefly while it settles the calls of a dead process of this name. */
-async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerLimits): Promise<FileLock> {
-  const path = join(folder, 'lock')
-  const lock = new FileLock(path)
-  const deadline = performance.now() + limits.spoolLockMs
-  while (performance.now() < deadline) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // The other process may delete the folder when it is done, and a lock on a deleted file protects nothing.
-    if (lockExisting(lock, path)) return lock
-    await sleep(SPOOL_LOCK_POLL_MS)
-  }
-  throw new Error(
-    `A gateway named ${options.instanceName} is already running on ${options.spoolDir}: give each process its own name or DATA_DIR.`,
-  )
-}
-
-function lockExisting(lock: FileLock, path: string): boolean {
-  try {
-    if (lock.tryExclusive() && existsSync(path)) return true
-  } catch (error) {
-    if (existsSync(path)) throw error
-  }
-  lock.release()
-  return false
 }
 
 async function start(given: {
@@ -166,6 +137,7 @@ async function start(given: {
     options,
     limits,
     pools,
+    lock: given.lock,
     spool,
     settling,
     open,
@@ -227,7 +199,7 @@ async function start(given: {
     }),
     close() {
       extending.stop()
-      closed ??= close(parts, { admission, timers, lock: given.lock })
+      closed ??= close(parts, { admission, timers })
       return closed
     },
   }
@@ -235,14 +207,15 @@ async function start(given: {
 
 async function close(
   parts: Parts,
-  { admission, timers, lock }: { admission: Admission; timers: (() => Promise<void>)[]; lock: FileLock },
+  { admission, timers }: { admission: Admission; timers: (() => Promise<void>)[] },
 ): Promise<void> {
   admission.close()
   await Promise.all([parts.settling.stop(parts.limits.closeWaitMs), ...timers.map(stop => stop())])
   parts.spool.close()
-  if (parts.spool.size.owed === 0) await endInstance(parts.pools.life, parts.instanceId).catch(() => {})
+  if (parts.spool.size.owed + parts.settling.size === 0)
+    await endInstance(parts.pools.life, parts.instanceId).catch(() => {})
   await Promise.all(Object.values(parts.pools).map(pool => pool.close()))
-  lock.release()
+  parts.lock.release()
 }
 
 function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools'] {
@@ -266,6 +239,7 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
 /** Reports that this process is alive, and detects failovers, after which it sends recent settlements again. */
 async function heartbeat(parts: Parts): Promise<void> {
   const { options, pools, spool, settling } = parts
+  keepSpool(parts)
   const self = () => ({ instanceId: parts.instanceId, name: options.instanceName })
   let answer = await beat(pools.life, self())
   if (answer === null) {

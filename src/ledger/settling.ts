@@ -142,6 +142,11 @@ export class Settling {
     this.#options.metrics.settlementsReplayed += settlements.length
   }
 
+  /** Writes to the spool what could not be written before, or was in a file that has been removed. */
+  respool(): void {
+    for (const { settlement } of this.#pending.values()) this.#options.spool.append(settlement)
+  }
+
   get size(): number {
     return this.#pending.size + this.#spooledOnly
   }

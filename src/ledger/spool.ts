@@ -47,6 +47,8 @@ export class Spool {
   #lastNumber = 0
   #file: number | null = null
   #buffer = ''
+  /** Ids of the settlements in the buffer. */
+  #buffered: string[] = []
   #scheduled = false
   #broken = false
 
@@ -140,6 +142,7 @@ export class Spool {
   append(settlement: Settlement): void {
     if (this.#owedIn.has(settlement.callId)) return
     this.#owe(settlement.callId, this.#segment())
+    this.#buffered.push(settlement.callId)
     this.#buffer += writeSettlement(settlement, this.#options.databaseId)
     if (this.#scheduled) return
     this.#scheduled = true
@@ -169,7 +172,9 @@ export class Spool {
     const segment = this.#current
     if (this.#buffer === '' || segment === null) return
     const bytes = Buffer.from(this.#buffer, 'utf8')
+    const callIds = this.#buffered
     this.#buffer = ''
+    this.#buffered = []
     try {
       this.#file ??= openSync(segment.path, 'a', 0o600)
       for (let offset = 0; offset < bytes.length; ) offset += writeSync(this.#file, bytes, offset)
@@ -179,6 +184,26 @@ export class Spool {
       // Settling continues without the spool, because Postgres is authoritative. The next line starts a new file.
       this.#fail('cannot write the spool', cause)
       this.#retire()
+      for (const callId of callIds) this.#forget(callId)
+      if (!existsSync(segment.path)) this.#segments.splice(this.#segments.indexOf(segment), 1)
+    }
+  }
+
+  /**
+   * Forgets files that somebody has removed, and what they owed, so that it can be appended again. Lines written to them since
+   * would end with the process.
+   */
+  forgetRemoved(): void {
+    this.flush()
+    const removed = this.#segments.filter(({ path }) => !existsSync(path))
+    if (removed.length === 0) return
+    const paths = removed.map(({ path }) => path).join(', ')
+    const message = `somebody removed ${paths} while the gateway is running; settlements under way are written again`
+    this.#options.report({ level: 'error', code: 'spool_failed', message })
+    for (const segment of removed) {
+      if (segment === this.#current) this.#retire()
+      this.#segments.splice(this.#segments.indexOf(segment), 1)
+      for (const [callId, owing] of this.#owedIn) if (owing === segment) this.#owedIn.delete(callId)
     }
   }
 
@@ -266,6 +291,13 @@ export class Spool {
   #owe(callId: string, segment: Segment): void {
     this.#owedIn.set(callId, segment)
     segment.owed++
+  }
+
+  #forget(callId: string): void {
+    const segment = this.#owedIn.get(callId)
+    if (segment === undefined) return
+    this.#owedIn.delete(callId)
+    segment.owed--
   }
 
   #segment(): Segment {

@@ -15,6 +15,8 @@ const POLL_MS = 20
 export class FileLock {
   readonly #path: string
   #handle: DatabaseSync | null = null
+  /** The number of the locked file, which no other file gets as long as the handle is open. */
+  #inode: number | null = null
 
   constructor(path: string) {
     this.#path = path
@@ -43,6 +45,11 @@ export class FileLock {
     }
   }
 
+  /** False when the lock protects nothing: it is not held, or its file has been removed or replaced. */
+  get isInPlace(): boolean {
+    return this.#handle !== null && this.#inode !== null && this.#inode === inodeOf(this.#path)
+  }
+
   release(): void {
     this.#handle?.close()
     this.#handle = null
@@ -62,8 +69,13 @@ export class FileLock {
       return this.#try(take)
     }
     this.#handle = handle
+    this.#inode = inodeOf(this.#path)
     return true
   }
+}
+
+function inodeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null
 }
 
 const SQLITE_BUSY = 5

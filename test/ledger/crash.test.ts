@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
@@ -298,6 +298,35 @@ test('two processes of one name on one spool cannot run together', async () => {
   )
   await first.close()
   await (await startLedger(database.url, { name: 'twin', spoolDir })).close()
+})
+
+test('a spool that is removed under a running process is made again, with what it owes, and is its own again', async () => {
+  const customer = await createCustomer(database.sql, 100n * CALL_MICRO_VND)
+  const spoolDir = newFolder()
+  const options = { name: 'removed', spoolDir, limits: { heartbeatMs: 50, sweepMs: 50, settleWaitMs: 50 } }
+  const ledger = await startLedger(database.url, options)
+  const file = join(spoolDir, 'removed', '00000002.jsonl')
+  const request = holdRequest(customer)
+  await ledger.admit(request, patient)
+  await database.sql.begin(async transaction => {
+    await transaction.unsafe('select 1 from wallet where account_id = $1::text::bigint for update', [
+      String(customer.accountId),
+    ])
+    await ledger.settle(settlement(customer, { callId: request.callId }))
+    rmSync(spoolDir, { recursive: true })
+    await eventually(
+      async () => existsSync(file) && readFileSync(file, 'utf8').includes(request.callId),
+      isThere => isThere,
+    )
+    await expect(startLedger(database.url, options)).rejects.toThrow('A gateway named removed is already running')
+  })
+  await eventually(
+    () => usageOf(database.sql, customer),
+    ({ length }) => length === 1,
+  )
+  const faults = ledger.events.filter(({ level }) => level !== 'info')
+  expect(faults.map(({ code }) => code)).toEqual(['spool_failed'])
+  await ledger.close()
 })
 
 test('a process that was declared dead by mistake registers again, keeps its calls and continues', async () => {

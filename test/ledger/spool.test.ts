@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -132,6 +132,19 @@ test('when the spool is too large, finished files are dropped before their reten
   expect(kept[0]).toBe('00000001.jsonl')
   expect(spool.owed().map(({ callId }) => callId)).toEqual(calls.slice(0, 4).map(({ callId }) => callId))
   spool.close()
+})
+
+test('settlements that could not be written can be appended again', () => {
+  const spool = openSpool()
+  const [first, second] = [settlement(customer), settlement(customer)]
+  rmSync(folder, { recursive: true, force: true })
+  spool.append(first)
+  spool.flush()
+  mkdirSync(folder)
+  spool.append(second)
+  spool.append(first)
+  spool.close()
+  expect(openSpool().load()).toEqual([second, first].map(finished => ({ settlement: finished, unproven: null })))
 })
 
 test('a disk that cannot be written to is reported once and stops nothing', () => {
