@@ -6,7 +6,8 @@ import { compareText } from '../findings.ts'
 import { type MarginChange, marginChanges } from '../margin/changes.ts'
 import { type EntryLookup, entryLookup } from './entry-lookup.ts'
 import { EXTRAS_PREFIX } from './extras.ts'
-import { entryFacts, type Facts, steps, upstreamFacts } from './facts.ts'
+import { changesOf, entryChanges, type FactChange, groupChanges, type SchemaDefaults } from './fact-changes.ts'
+import { type Facts, steps, upstreamFacts } from './facts.ts'
 
 export interface PriceChange {
   /** Name of an entry or alias, or `fallback`. */
@@ -22,16 +23,6 @@ export interface PriceChange {
   /** True if the change exceeds the threshold or the unit changed. */
   readonly isLarge: boolean
   readonly isAcknowledged: boolean
-}
-
-/** A changed value in the catalogue, with all entries that share the change. */
-export interface FactChange {
-  /** The value's key in YAML, with dots between nested keys. */
-  readonly what: string
-  readonly old: string
-  readonly new: string
-  /** Ids of entries, or `catalogue.yaml`, or `upstream` and an upstream's id. */
-  readonly names: readonly string[]
 }
 
 export interface RemovedEntry extends ModelEntry {
@@ -74,11 +65,7 @@ export interface DiffOptions {
   /** Largest price change, up or down, that needs no acknowledgement. */
   readonly thresholdPercent: number
   readonly acknowledged: readonly Acknowledgement[]
-  /**
-   * Defaults from each catalogue's schema. A value that only one catalogue has is compared with its default in that catalogue's
-   * schema.
-   */
-  readonly schemaDefaults: { readonly old: Facts; readonly now: Facts }
+  readonly schemaDefaults: SchemaDefaults
 }
 
 export function diffTables(old: Tables, now: Tables, options: DiffOptions): CatalogueDiff {
@@ -88,10 +75,7 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
   const common = sorted.filter(entry => before.has(entry.id))
   const lookups = { old: entryLookup(old, options.today), now: entryLookup(now, options.today) }
   const changes = groupChanges(
-    common.flatMap(entry => {
-      const oldFacts = entryFacts(before.get(entry.id) as ModelEntry)
-      return changesOf(entry.id, oldFacts, entryFacts(entry), options.schemaDefaults)
-    }),
+    common.flatMap(entry => entryChanges(before.get(entry.id) as ModelEntry, entry, options.schemaDefaults)),
   )
   return {
     prices: [
@@ -189,32 +173,6 @@ function priceChange({ name, kind, old, servedBy }: Served, options: DiffOptions
   return [{ name, kind, servedBy: servedBy.id, old, new: now, percent, isLarge, isAcknowledged }]
 }
 
-const ABSENT = '–'
-const NO_DEFAULTS = { old: new Map<string, string>(), now: new Map<string, string>() }
-
-function changesOf(
-  name: string,
-  old: Facts,
-  now: Facts,
-  defaults = NO_DEFAULTS as DiffOptions['schemaDefaults'],
-): FactChange[] {
-  const keys = [...new Set([...old.keys(), ...now.keys()])]
-  return keys.flatMap(what => {
-    const [word = ''] = what.split(' (')
-    const before = old.get(what) ?? defaults.now.get(word) ?? ABSENT
-    const after = now.get(what) ?? defaults.old.get(word) ?? ABSENT
-    return before === after ? [] : [{ what, old: before, new: after, names: [name] }]
-  })
-}
-
-/** Merges changes that several entries share, because one line of their family's YAML file usually causes them all. */
-function groupChanges(changes: readonly FactChange[]): FactChange[] {
-  const groups = Map.groupBy(changes, change => JSON.stringify([change.what, change.old, change.new]))
-  return [...groups.values()]
-    .map(group => ({ ...(group[0] as FactChange), names: group.flatMap(change => change.names) }))
-    .toSorted((a, b) => compareText(a.what, b.what) || compareText(a.names[0] ?? '', b.names[0] ?? ''))
-}
-
 const NO_SAFETY_NETS: SafetyNets = { floors: {}, counts: {} }
 
 function settingChanges(old: Tables, now: Tables, safetyNets: DiffOptions['safetyNets']): FactChange[] {
@@ -242,7 +200,7 @@ function settingChanges(old: Tables, now: Tables, safetyNets: DiffOptions['safet
   return changesOf('catalogue.yaml', facts(old, safetyNets?.old), facts(now, safetyNets?.now))
 }
 
-function upstreamChanges(old: Tables, now: Tables, defaults: DiffOptions['schemaDefaults']): FactChange[] {
+function upstreamChanges(old: Tables, now: Tables, defaults: SchemaDefaults): FactChange[] {
   const before = new Map(old.upstreams.map(upstream => [upstream.id, upstream]))
   const after = new Map(now.upstreams.map(upstream => [upstream.id, upstream]))
   const ids = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareText)

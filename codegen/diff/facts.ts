@@ -11,7 +11,9 @@ import { extrasFacts } from './extras.ts'
 /** Facts by the key used in YAML, with dots between nested keys. */
 export type Facts = ReadonlyMap<string, string>
 
-/** Every fact of an entry except its id and price. */
+type Target = ModelEntry['upstreams'][number]
+
+/** Every fact of an entry except its id, its price and the facts of its targets. */
 export function entryFacts(entry: ModelEntry): Facts {
   const { deprecated } = entry
   const facts = new Map<string, string>([
@@ -37,14 +39,30 @@ export function entryFacts(entry: ModelEntry): Facts {
     ],
     ['upstream', entry.upstreams.map(describeTarget).join(', ')],
   ])
-  flatten(entry.counting, 'counting', '', facts)
-  for (const [index, target] of entry.upstreams.entries()) {
-    const suffix = entry.upstreams.length === 1 ? '' : ` (target ${index + 1})`
-    if (target.cost.length > 0) facts.set(`cost${suffix}`, steps(target.cost))
-    flatten(target.dialect, 'dialect', suffix, facts)
-    for (const [what, treatment] of extrasFacts(target.extras)) facts.set(what + suffix, treatment)
-    if (target.rules.length > 0) facts.set(`rules${suffix}`, target.rules.map(canonicalJson).join(' '))
-  }
+  flatten(entry.counting, 'counting', facts)
+  flatten(entry.tokenShares ?? {}, 'token_shares', facts)
+  return facts
+}
+
+/** Every fact of a target, except what `describeTarget` says. */
+export function targetFacts(target: Target): Facts {
+  const facts = new Map<string, string>()
+  if (target.cost.length > 0) facts.set('cost', steps(target.cost))
+  flatten(target.dialect, 'dialect', facts)
+  for (const [what, treatment] of extrasFacts(target.extras)) facts.set(what, treatment)
+  if (target.rules.length > 0) facts.set('rules', target.rules.map(canonicalJson).join(' '))
+  if (target.wires !== undefined) facts.set('wires', target.wires.map(describeWire).join(', '))
+  return facts
+}
+
+function describeWire({ wire, cannot }: NonNullable<Target['wires']>[number]): string {
+  return cannot.length === 0 ? wire : `${wire} (cannot: ${cannot.join(', ')})`
+}
+
+/** The words of a dialect, as `targetFacts` has those of the target. */
+export function wireFacts(dialect: Target['dialect']): Facts {
+  const facts = new Map<string, string>()
+  flatten(dialect, 'dialect', facts)
   return facts
 }
 
@@ -59,7 +77,7 @@ function isDescriptionGenerated({ description, name, contextTokens, outputTokens
 }
 
 /** Describes where a target sends calls, under which model name and in which format. */
-export function describeTarget(target: ModelEntry['upstreams'][number]): string {
+export function describeTarget(target: Target): string {
   const weight = target.weight === 0 ? '' : ` ×${target.weight}`
   return `${target.via}: ${target.model} (${target.standard})${weight}`
 }
@@ -71,7 +89,7 @@ export function upstreamFacts(upstream: Upstream | undefined): Facts {
   const { id: _, discount, fx, auth, ...rest } = upstream
   // Only the scheme `header` has a configurable header; every other scheme has a fixed one.
   const { header: __, ...known } = auth
-  flatten({ ...rest, auth: auth.scheme === 'header' ? auth : known }, '', '', facts)
+  flatten({ ...rest, auth: auth.scheme === 'header' ? auth : known }, '', facts)
   if (discount.length > 0) facts.set('discount', steps(discount))
   if (fx.length > 0) facts.set('fx', steps(fx))
   return facts
@@ -80,9 +98,9 @@ export function upstreamFacts(upstream: Upstream | undefined): Facts {
 /** The schema's defaults for a dialect and an upstream. */
 export function schemaDefaults(schemas: Schemas): Facts {
   const facts = new Map<string, string>()
-  flatten(resolveFacts(schemas.dialect, []), 'dialect', '', facts)
+  flatten(resolveFacts(schemas.dialect, []), 'dialect', facts)
   const { discount: _, fx: __, ...upstream } = upstreamDefaults(schemas)
-  flatten(upstream, '', '', facts)
+  flatten(upstream, '', facts)
   return facts
 }
 
@@ -101,11 +119,11 @@ function valuesOf(values: object): string {
     .join(', ')
 }
 
-function flatten(value: object, prefix: string, suffix: string, facts: Map<string, string>): void {
+function flatten(value: object, prefix: string, facts: Map<string, string>): void {
   for (const [key, member] of Object.entries(value)) {
     const name = prefix === '' ? snakeCase(key) : `${prefix}.${snakeCase(key)}`
-    if (member !== null && typeof member === 'object' && !Array.isArray(member)) flatten(member, name, suffix, facts)
-    else facts.set(name + suffix, Array.isArray(member) ? `[${member.join(', ')}]` : show(member))
+    if (member !== null && typeof member === 'object' && !Array.isArray(member)) flatten(member, name, facts)
+    else facts.set(name, Array.isArray(member) ? `[${member.join(', ')}]` : show(member))
   }
 }
 

@@ -2,8 +2,9 @@
 
 import type { Price } from '../../src/generated/types.ts'
 import { percent, vnd } from '../margin/table.ts'
-import { type CatalogueDiff, type FactChange, type PriceChange, unacknowledged } from './diff.ts'
+import { type CatalogueDiff, type PriceChange, unacknowledged } from './diff.ts'
 import { effectOf } from './extras.ts'
+import type { FactChange } from './fact-changes.ts'
 import { describeTarget } from './facts.ts'
 import type { UsageEffect } from './usage.ts'
 
