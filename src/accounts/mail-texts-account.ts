@@ -56,6 +56,27 @@ If it was not you, reset your password right away at ${publicUrl}/forgot, then r
   }),
 }
 
+const factorReset: Writer<MailFacts> = {
+  vi: ({ service, publicUrl }) => ({
+    subject: `Đã gỡ xác thực hai lớp tại ${service}`,
+    text: `Xin chào,
+
+Người vận hành ${service} vừa gỡ xác thực hai lớp của tài khoản bạn theo yêu cầu hỗ trợ. Mọi phiên đăng nhập đã kết thúc. Hãy đăng nhập rồi thiết lập lại xác thực hai lớp.
+
+Nếu bạn không yêu cầu, hãy đặt lại mật khẩu ngay tại ${publicUrl}/forgot và báo cho chúng tôi: ${publicUrl}/contact
+`,
+  }),
+  en: ({ service, publicUrl }) => ({
+    subject: `Second factor removed at ${service}`,
+    text: `Hello,
+
+An operator of ${service} has just removed the second factor of your account, as asked for in a request for help. All sessions have been signed out. Sign in and set up a new one.
+
+If you did not ask for it, reset your password right away at ${publicUrl}/forgot and tell us: ${publicUrl}/contact
+`,
+  }),
+}
+
 const passkeyAdded: Writer<MailFacts> = {
   vi: ({ service, publicUrl }) => ({
     subject: `Đã thêm khóa truy cập vào tài khoản của bạn tại ${service}`,
@@ -256,6 +277,7 @@ If there was a balance, we can only return it to the bank account that it came f
 export const ACCOUNT_MAILS = {
   factorOn,
   factorOff,
+  factorReset,
   passkeyAdded,
   passkeyRemoved,
   confirmAddress,

@@ -40,6 +40,7 @@ passkeys as (delete from passkey where account_id = $1::text::bigint returning a
 select from apps union all select from passkeys`
 const COUNT = `select exists (select from totp where account_id = $1::text::bigint) as has_authenticator,
   (select count(*)::integer from passkey where account_id = $1::text::bigint) as passkeys`
+const OWNER = 'select email, language from account where account_id = $1::text::bigint'
 const PASSED = `update session set second_factor_at = now()
   where session_id = $1::text::bigint and account_id = $2::text::bigint`
 
@@ -237,17 +238,18 @@ export function renewRecoveryCodes({ sql }: PeopleServices, session: Session): P
 
 /**
  * For people who have lost all factors and recovery codes: removes the second factor, so that the next sign-in can set up a new
- * one. False if there was none.
+ * one. Returns the account's owner, who should be told; null if there was no second factor.
  */
 export function resetSecondFactor(
   sql: Sql,
   { accountId, by, reason }: { accountId: number; by: Actor; reason: string },
-): Promise<boolean> {
+): Promise<{ readonly email: string; readonly language: Language } | null> {
   return sql.begin(async transaction => {
-    if (!(await dropFactor(transaction, accountId))) return false
+    if (!(await dropFactor(transaction, accountId))) return null
     await endAllSessions(transaction, accountId)
     await recordAction(transaction, { by, action: 'factor.reset', accountId, reason })
-    return true
+    const owner = (await transaction.unsafe(OWNER, [String(accountId)]))[0]!
+    return { email: owner.email, language: owner.language ?? 'vi' }
   })
 }
 

@@ -41,7 +41,7 @@ const secondFactor: Action = async (foundation, { words, options }) => {
     throw new UsageError('--reason is required: it records in the log why the second factor cannot be used')
   const { accountId } = await accountOf(foundation, email)
   const given = { accountId, by: COMMAND_LINE, reason: options.reason }
-  const changed = await resetSecondFactor(foundation.sql, given)
+  const changed = (await resetSecondFactor(foundation.sql, given)) !== null
   const text = changed
     ? `${email} signs in by password, then sets up a new second factor.`
     : `${email} has no second factor.`

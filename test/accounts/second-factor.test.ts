@@ -221,8 +221,8 @@ test('an operator who has lost everything has the factor reset, with a reason, a
   const person = await enrolled()
   const { accountId } = person.opened.session
   const reset = { accountId, by: COMMAND_LINE, reason: 'phone in the river' }
-  expect(await resetSecondFactor(sql, reset)).toBe(true)
-  expect(await resetSecondFactor(sql, reset)).toBe(false)
+  expect(await resetSecondFactor(sql, reset)).toEqual({ email: person.opened.session.email, language: 'vi' })
+  expect(await resetSecondFactor(sql, reset)).toBeNull()
   expect(await listSessions(people, accountId)).toEqual([])
   expect(await countRecoveryCodes(sql, accountId)).toBe(0)
   expect(await listActions(sql, { accountId, limit: 1 })).toMatchObject([

@@ -244,4 +244,23 @@ describe('a customer', () => {
     const wanted = ['Second factor turned on at SVC', 'Second factor turned off at SVC']
     await expect.poll(subjects).toEqual(expect.arrayContaining(wanted))
   })
+
+  test('is notified by email, in their language, when an owner resets it', async () => {
+    const customer = visitor()
+    const { email } = await customer.signUp('lost-phone@example.com')
+    await running.database.sql`update account set language = 'vi' where email = ${email}`
+    const reset = () => operator.post('/operator/team/reset', { email, reason: 'lost the phone' })
+    const subjects = async () =>
+      (await running.database.sql`select subject from mail_sent where email = ${email}`).map(({ subject }) => subject)
+    expect((await reset()).location).toBe('/operator/team?done=factor')
+    const page = await customer.get(FACTOR)
+    await customer.post(`${FACTOR}/enrol`, {
+      ...fieldsOf(page, `${FACTOR}/enrol`),
+      code: codeOf(secretOf(page.html)),
+    })
+    expect(await subjects()).not.toContain('Đã gỡ xác thực hai lớp tại SVC')
+    expect((await reset()).location).toBe('/operator/team?done=factor')
+    await expect.poll(subjects).toContain('Đã gỡ xác thực hai lớp tại SVC')
+    expect((await customer.get('/overview')).location).toContain('/signin')
+  })
 })

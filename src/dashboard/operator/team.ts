@@ -1,9 +1,11 @@
 /** Operators and their roles. Nobody can change their own role, so that an owner always remains. */
 
 import { findAccountByEmail } from '../../accounts/accounts.ts'
+import { MAILS } from '../../accounts/mail-texts.ts'
 import { listOperators, readAccountSummary, setRole } from '../../accounts/operator.ts'
 import { isRole, OPERATOR_ROLES, type OperatorRole } from '../../accounts/roles.ts'
 import { resetSecondFactor } from '../../accounts/second-factor.ts'
+import { tellOwner } from '../../accounts/tell-owner.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { actorOf, operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
@@ -88,6 +90,9 @@ async function change(request: PageRequest): Promise<Answer> {
 async function reset(request: PageRequest): Promise<Answer> {
   const read = await readForm(request)
   if (!('accountId' in read)) return teamPage(request, read)
-  await resetSecondFactor(request.options.sql, { ...read, by: actorOf(request) })
+  const { sql, people } = request.options
+  const owner = await resetSecondFactor(sql, { ...read, by: actorOf(request) })
+  // Whoever talked an operator into this may not be the owner.
+  if (owner !== null) tellOwner(people, owner.email, MAILS.factorReset[owner.language])
   return { kind: 'redirect', to: '/operator/team?done=factor' }
 }
