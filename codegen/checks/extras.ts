@@ -31,6 +31,33 @@ export function checkExtras(view: CatalogueView, report: Report): void {
     }
   }
   checkVocabulary(view, report)
+  checkAcknowledgedUses(view, report)
+}
+
+/** Reports acknowledged prices per use at which no tool of that name is sold. */
+function checkAcknowledgedUses(view: CatalogueView, report: Report): void {
+  if (view.main === undefined) return
+  const layers = layersOf(view)
+  for (const [index, item] of asList(view.settings.acknowledged).entries()) {
+    const { name, price } = asRecord(item)
+    const { vnd, per } = asRecord(price)
+    if (typeof name !== 'string' || per !== 'use') continue
+    const prices = layers.map(({ value }) => asNumber(asRecord(asRecord(toolsOf(value)[name]).price).vnd))
+    if (prices.includes(asNumber(vnd))) continue
+    const sold = [...new Set(prices.filter(each => each !== undefined))].toSorted((a, b) => a - b)
+    const fact = sold.length === 0 ? 'is sold nowhere' : `costs ${sold.join(', ')} per use`
+    report(
+      { file: view.main, path: ['acknowledged', index] },
+      ['price'],
+      'acknowledgement-stale',
+      `acknowledges ${String(vnd)} per use, but "${name}" ${fact}`,
+      'correct the price, or remove the acknowledgement',
+    )
+  }
+}
+
+function toolsOf(value: Loose): Loose {
+  return asRecord(asRecord(value.extras).tools)
 }
 
 interface ToolView {

@@ -100,13 +100,15 @@ export function checkAcknowledgements(view: CatalogueView, report: Report): void
   const seen = new Set<unknown>()
   for (const [index, item] of asList(view.settings.acknowledged).entries()) {
     const { name, price } = asRecord(item)
+    const { vnd, per } = asRecord(price)
+    // Different upstreams may sell the uses of one tool at different prices; see `checkAcknowledgedUses`.
+    if (per === 'use') continue
     if (seen.has(name)) {
       const place = { file: view.main, path: ['acknowledged', index] }
       report(place, ['name'], 'duplicate-item', `"${String(name)}" is acknowledged twice`, 'keep one of the two')
       continue
     }
     seen.add(name)
-    const { vnd, per } = asRecord(price)
     if (typeof name !== 'string' || typeof vnd !== 'number' || typeof per !== 'string') continue
     const find = (id: unknown) => (typeof id === 'string' ? view.byId.get(id) : undefined)
     const entry = find(

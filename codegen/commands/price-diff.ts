@@ -2,7 +2,7 @@
 
 import { LARGE_CHANGE_PERCENT } from '../checks/prices.ts'
 import { ownCompiler } from '../compile.ts'
-import { type Acknowledgement, diffTables, type SafetyNets, unacknowledged } from '../diff/diff.ts'
+import { type Acknowledgement, diffTables, missingAcknowledgements, type SafetyNets } from '../diff/diff.ts'
 import { schemaDefaults } from '../diff/facts.ts'
 import { acknowledgementLines, renderMarkdown, summarise } from '../diff/markdown.ts'
 import { usageEffect } from '../diff/usage.ts'
@@ -42,7 +42,7 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
       : await readUsageFile(values.usage, chunks => usageEffect(chunks, before, after, today))
   if (values.json === true) output.out(JSON.stringify({ ...diff, usage: usage ?? null }, bigintAsText, 2))
   else output.out(renderMarkdown(diff, base, thresholdPercent, usage).trimEnd())
-  const open = unacknowledged(diff)
+  const open = missingAcknowledgements(diff)
   if (open.length === 0) return 0
   output.err(`${summarise(diff, thresholdPercent).replaceAll('**', '')}\nIf they are intended, add to catalogue.yaml:`)
   output.err(acknowledgementLines(open))

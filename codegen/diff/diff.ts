@@ -5,7 +5,7 @@ import { canonicalJson } from '../canonical.ts'
 import { compareText } from '../findings.ts'
 import { type MarginChange, marginChanges } from '../margin/changes.ts'
 import { type EntryLookup, entryLookup } from './entry-lookup.ts'
-import { EXTRAS_PREFIX } from './extras.ts'
+import { EXTRAS_PREFIX, type ExtraJudgement, judgeExtra } from './extras.ts'
 import { changesOf, entryChanges, type FactChange, groupChanges, type SchemaDefaults } from './fact-changes.ts'
 import { type Facts, steps, upstreamFacts } from './facts.ts'
 
@@ -25,6 +25,10 @@ export interface PriceChange {
   readonly isAcknowledged: boolean
 }
 
+export interface ExtraChange extends FactChange, ExtraJudgement {
+  readonly isAcknowledged: boolean
+}
+
 export interface RemovedEntry extends ModelEntry {
   /** The entry that serves calls for the removed id from now on; null if they are refused. */
   readonly servedBy: string | null
@@ -38,14 +42,14 @@ export interface CatalogueDiff {
   readonly removed: readonly RemovedEntry[]
   readonly facts: readonly FactChange[]
   /** Changes in how the gateway treats fields and tools that make a provider charge for more than tokens. */
-  readonly extras: readonly FactChange[]
+  readonly extras: readonly ExtraChange[]
   /** Changes to aliases, the fallback, upstreams and other settings. */
   readonly settings: readonly FactChange[]
 }
 
 export interface Acknowledgement {
   readonly name: string
-  readonly price: Price
+  readonly price: { readonly vnd: number; readonly per: Price['per'] | 'use' }
 }
 
 /**
@@ -91,14 +95,38 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
       .toSorted((a, b) => compareText(a.id, b.id))
       .map(entry => ({ ...entry, servedBy: lookups.now.servedBy(entry.id, entry.kind)?.id ?? null })),
     facts: changes.filter(change => !change.what.startsWith(EXTRAS_PREFIX)),
-    extras: changes.filter(change => change.what.startsWith(EXTRAS_PREFIX)),
+    extras: changes.filter(change => change.what.startsWith(EXTRAS_PREFIX)).map(change => extraChange(change, options)),
     settings: [...settingChanges(old, now, options.safetyNets), ...upstreamChanges(old, now, options.schemaDefaults)],
   }
+}
+
+function extraChange(change: FactChange, options: DiffOptions): ExtraChange {
+  const judgement = judgeExtra(change, options.thresholdPercent)
+  const { word, vnd } = judgement
+  return { ...change, ...judgement, isAcknowledged: isAcknowledged(options, word, { vnd, per: 'use' }) }
 }
 
 /** Large price changes that must not ship, because nobody has acknowledged them. */
 export function unacknowledged(diff: CatalogueDiff): readonly PriceChange[] {
   return diff.prices.filter(change => change.isLarge && !change.isAcknowledged)
+}
+
+/** What to acknowledge before the changes may ship: large price changes, and tools that now cost, or cost far more, per use. */
+export function missingAcknowledgements(diff: CatalogueDiff): readonly Acknowledgement[] {
+  const uses = diff.extras.flatMap(({ word, vnd, isLarge, isAcknowledged }) =>
+    vnd === null || !isLarge || isAcknowledged
+      ? []
+      : [[`${word} ${vnd}`, { name: word, price: { vnd, per: 'use' } }] as const],
+  )
+  return [...unacknowledged(diff).map(({ name, new: price }) => ({ name, price })), ...new Map(uses).values()]
+}
+
+function isAcknowledged(
+  { acknowledged }: DiffOptions,
+  name: string,
+  { vnd, per }: { readonly vnd: number | null; readonly per: Acknowledgement['price']['per'] },
+): boolean {
+  return acknowledged.some(each => each.name === name && each.price.vnd === vnd && each.price.per === per)
 }
 
 function byId(tables: Tables): ReadonlyMap<string, ModelEntry> {
@@ -167,10 +195,8 @@ function priceChange({ name, kind, old, servedBy }: Served, options: DiffOptions
   if (old.vnd === now.vnd && old.per === now.per) return []
   const percent = old.per === now.per ? ((now.vnd - old.vnd) / old.vnd) * 100 : null
   const isLarge = percent === null || Math.abs(percent) > options.thresholdPercent
-  const isAcknowledged = options.acknowledged.some(
-    each => each.name === name && each.price.vnd === now.vnd && each.price.per === now.per,
-  )
-  return [{ name, kind, servedBy: servedBy.id, old, new: now, percent, isLarge, isAcknowledged }]
+  const isMeant = isAcknowledged(options, name, now)
+  return [{ name, kind, servedBy: servedBy.id, old, new: now, percent, isLarge, isAcknowledged: isMeant }]
 }
 
 const NO_SAFETY_NETS: SafetyNets = { floors: {}, counts: {} }

@@ -48,6 +48,33 @@ export function effectOf({ old, new: now }: { readonly old: string; readonly new
     : 'the same or less passes'
 }
 
+/** A change of an extra's treatment. */
+interface TreatmentChange {
+  readonly what: string
+  readonly old: string
+  readonly new: string
+}
+
+export interface ExtraJudgement {
+  /** The extra's name in the catalogue. */
+  readonly word: string
+  /** What a use costs from now on, in VND; null if it is not sold. */
+  readonly vnd: number | null
+  /** True if calls that stay the same cost more, or far less, from now on. */
+  readonly isLarge: boolean
+}
+
+/** Judges a changed treatment: a new price is large beyond the threshold, and where uses were free or left out of the request. */
+export function judgeExtra(change: TreatmentChange, thresholdPercent: number): ExtraJudgement {
+  const word = change.what.slice(EXTRAS_PREFIX.length).replace(/ \(.*/, '')
+  const [before, vnd] = [priceOf(change.old), priceOf(change.new)]
+  const isSold = vnd !== null && before !== null
+  const isLarge = isSold
+    ? (Math.abs(vnd - before) / before) * 100 > thresholdPercent
+    : vnd !== null && change.old !== 'refuse'
+  return { word, vnd, isLarge }
+}
+
 function valuesOf(treatment: string): string[] {
   return treatment.startsWith('free: ') ? treatment.slice(6).split(', ') : []
 }

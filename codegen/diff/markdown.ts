@@ -2,7 +2,13 @@
 
 import type { Price } from '../../src/generated/types.ts'
 import { percent, vnd } from '../margin/table.ts'
-import { type CatalogueDiff, type PriceChange, unacknowledged } from './diff.ts'
+import {
+  type Acknowledgement,
+  type CatalogueDiff,
+  type ExtraChange,
+  missingAcknowledgements,
+  type PriceChange,
+} from './diff.ts'
 import { effectOf } from './extras.ts'
 import type { FactChange } from './fact-changes.ts'
 import { describeTarget } from './facts.ts'
@@ -64,7 +70,7 @@ export function summarise(diff: CatalogueDiff, thresholdPercent: number): string
   if (diff.added.length > 0) parts.push(`${count(diff.added.length, 'entry', 'entries')} added`)
   if (diff.removed.length > 0) parts.push(`${count(diff.removed.length, 'entry', 'entries')} removed`)
   if (parts.length === 0) return 'No difference.'
-  const open = unacknowledged(diff)
+  const open = missingAcknowledgements(diff)
   const verdict =
     open.length === 0
       ? ''
@@ -73,9 +79,9 @@ export function summarise(diff: CatalogueDiff, thresholdPercent: number): string
 }
 
 /** Writes the lines that acknowledge these prices in catalogue.yaml, ready to paste. */
-export function acknowledgementLines(changes: readonly PriceChange[]): string {
-  const lines = changes.map(
-    ({ name, new: now }) => `  - { name: ${name}, price: { vnd: ${now.vnd}, per: ${now.per} }, reason: "…" }`,
+export function acknowledgementLines(open: readonly Acknowledgement[]): string {
+  const lines = open.map(
+    ({ name, price }) => `  - { name: ${name}, price: { vnd: ${price.vnd}, per: ${price.per} }, reason: "…" }`,
   )
   return ['acknowledged:', ...lines].join('\n')
 }
@@ -99,8 +105,11 @@ function priceRow(change: PriceChange): string[] {
   const name =
     change.kind === 'entry' ? code(change.name) : `${change.kind} ${code(change.name)} → ${code(change.servedBy)}`
   const percent = change.percent === null ? 'other unit' : formatPercent(change.percent)
-  const note = !change.isLarge ? '' : change.isAcknowledged ? 'acknowledged' : '**not acknowledged**'
-  return [name, price(change.old), price(change.new), percent, note]
+  return [name, price(change.old), price(change.new), percent, acknowledgement(change)]
+}
+
+function acknowledgement({ isLarge, isAcknowledged }: { isLarge: boolean; isAcknowledged: boolean }): string {
+  return !isLarge ? '' : isAcknowledged ? 'acknowledged' : '**not acknowledged**'
 }
 
 function factRow(change: FactChange): string[] {
@@ -109,8 +118,9 @@ function factRow(change: FactChange): string[] {
   return [rest > 0 ? `${shown} and ${rest} more` : shown, change.what, change.old, change.new]
 }
 
-function extraRow(change: FactChange): string[] {
-  return [...factRow(change), effectOf(change)]
+function extraRow(change: ExtraChange): string[] {
+  const parts = [effectOf(change), acknowledgement(change)].filter(part => part !== '')
+  return [...factRow(change), parts.join('; ')]
 }
 
 function renderUsage(usage: UsageEffect): string {

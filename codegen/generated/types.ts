@@ -81,7 +81,7 @@ export interface CatalogueFile {
   readonly extras?: ExtrasVocabulary
   readonly counts: CountFacts
   /**
-   * Intended price jumps above the threshold of `price-diff`: price changes, and successors that cost so much more than the entry they replace. Remove a price change once it is released; keep a successor's price as long as the entry exists.
+   * Intended price jumps above the threshold of `price-diff`: price changes, also of tools that are sold per use, and successors that cost so much more than the entry they replace. Remove a price change once it is released; keep a successor's price as long as the entry exists.
    *
    * @maxItems 200
    */
@@ -151,11 +151,19 @@ export interface CountFacts {
 
 /** A price change that is intended. */
 export interface AcknowledgementFacts {
-  /** The entry, alias or `fallback` whose price changes. */
+  /** The entry, alias or `fallback` whose price changes, or the tool whose price per use does. */
   readonly name: string
-  readonly price: Price
+  readonly price: AcknowledgedPrice
   /** Reason for the change, for reviewers. */
   readonly reason: string
+}
+
+/** The new price. */
+export interface AcknowledgedPrice {
+  /** Whole dong, digits only. */
+  readonly vnd: number
+  /** What the price is for, as in the entry; `use`: each use of a tool that the provider runs. */
+  readonly per: 'mtok' | 'request' | 'image' | 'use'
 }
 
 /** The provider APIs that calls can go to: catalogue/upstreams.yaml. Credentials never go here; they come from the environment (UPSTREAM_<ID>_API_KEY). */

@@ -143,14 +143,6 @@ export interface ExtraUse {
   readonly annotation?: string
 }
 
-/** What a client pays. Never inherited: every entry states its own. */
-export interface Price {
-  /** Whole dong, digits only. */
-  readonly vnd: number
-  /** mtok: per 1,000,000 tokens, input and output alike. request: per call (ids under `req/`). image: per image returned (ids under `req/`). */
-  readonly per: 'mtok' | 'request' | 'image'
-}
-
 /** How to recognise the error that an upstream returns if it cannot decrypt reasoning. */
 export interface RefusedSeal {
   /** HTTP status. */
@@ -298,6 +290,14 @@ export interface TokenShares {
   readonly capitals?: number
   /** The share of accented letters among Latin letters, which is high in Vietnamese; a share above 0.3 counts as 0.3. */
   readonly accents?: number
+}
+
+/** What a client pays. Never inherited: every entry states its own. */
+export interface Price {
+  /** Whole dong, digits only. */
+  readonly vnd: number
+  /** mtok: per 1,000,000 tokens, input and output alike. request: per call (ids under `req/`). image: per image returned (ids under `req/`). */
+  readonly per: 'mtok' | 'request' | 'image'
 }
 
 /** The generated tables that the engine reads. */

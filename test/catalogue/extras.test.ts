@@ -92,7 +92,7 @@ test('a diff shows what lets more pass and what costs more', () => {
 | \`alpha-1\`, \`req/alpha-1\`, \`svc/alpha-1\` | extras.mcp | refuse | allow | **passes at the plain price: the operator pays what the provider bills** |
 | \`beta-1\` | extras.mcp (target 2) | refuse | allow | **passes at the plain price: the operator pays what the provider bills** |
 | \`alpha-1\`, \`svc/alpha-1\` | extras.web_search | leave_out | refuse | the same or less passes |
-| \`req/alpha-1\` | extras.web_search | leave_out | 500 VND per use | **passes and is sold** |
+| \`req/alpha-1\` | extras.web_search | leave_out | 500 VND per use | **passes and is sold**; **not acknowledged** |
 | \`beta-1\` | extras.web_search (target 2) | leave_out | refuse | the same or less passes |
 `)
 })

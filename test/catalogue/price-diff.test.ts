@@ -79,6 +79,43 @@ test('price-diff reads a commit with the schemas of that commit, and says what i
   })
 })
 
+const SEARCH = (vnd: number) => `web_search: { price: { vnd: ${vnd}, per: use } }`
+const VOCABULARY = `extras:
+  fields: {}
+  tools: { web_search: { otherwise: leave_out, matches: [{ type: web_search* }], uses: [{ usage: /searches }] } }
+`
+
+test.each([
+  ['what was left out is sold', 'web_search: leave_out', SEARCH(500), 'not acknowledged'],
+  ['what was free is sold', 'web_search: allow', SEARCH(500), 'not acknowledged'],
+  ['a use costs far more', SEARCH(300), SEARCH(500), 'not acknowledged'],
+  ['a use costs far less', SEARCH(1100), SEARCH(500), 'not acknowledged'],
+  ['a use costs a little more', SEARCH(400), SEARCH(500), ''],
+  ['what was refused is sold', 'web_search: refuse', SEARCH(500), ''],
+  ['what was sold is left out', SEARCH(500), 'web_search: leave_out', ''],
+])('price-diff and the price of a tool: %s', async (_, before, after, verdict) => {
+  const base = join(project.scratch, 'uses')
+  replace('catalogue.yaml', 'counts:', `${VOCABULARY}counts:`)
+  replace('upstreams.yaml', 'forward_headers:', `extras: { tools: { ${before} } }\n    forward_headers:`)
+  cpSync(project.path('catalogue'), join(base, 'catalogue'), { recursive: true })
+  replace('upstreams.yaml', before, after)
+  const first = await call('price-diff', base)
+  expect(first.status).toBe(verdict === '' ? 0 : 1)
+  if (verdict === '') return expect(first.out).not.toContain('acknowledged')
+  expect(first.out).toContain(`**${verdict}** |`)
+  const line = '  - { name: web_search, price: { vnd: 500, per: use }, reason: "…" }'
+  expect(first.err.split('\n')).toEqual([
+    expect.stringContaining('web_search'),
+    expect.any(String),
+    'acknowledged:',
+    line,
+  ])
+  replace('catalogue.yaml', 'counts:', `acknowledged:\n${line}\ncounts:`)
+  const accepted = await call('price-diff', base)
+  expect([accepted.status, accepted.err]).toEqual([0, ''])
+  expect(accepted.out).toContain('acknowledged |')
+})
+
 function buyBeta(): void {
   replace('catalogue.yaml', 'defaults: {', 'defaults: { fx: { from: 2026-01-01, vnd_per_usd: 25000 },')
   replace(
