@@ -6,7 +6,7 @@ import type { KeyRow } from './key-secret.ts'
 import { setKeyCap } from './key-settings.ts'
 import { lockKeys, revokeKey } from './keys.ts'
 import { type Actor, recordAction } from './operator-log.ts'
-import { listOwnKeys } from './own-keys.ts'
+import { readOwnKey } from './own-keys.ts'
 
 interface Deed {
   readonly by: Actor
@@ -33,8 +33,8 @@ export function changeKeyLimits(
   const { accountId, keyId, by, reason } = key
   return sql.begin(async transaction => {
     await lockKeys(transaction, accountId)
-    const found = (await listOwnKeys(transaction, accountId)).find(each => each.keyId === keyId)
-    if (found === undefined || found.revokedAt !== null) return 'gone'
+    const found = await readOwnKey(transaction, key)
+    if (found === null || found.revokedAt !== null) return 'gone'
     const capBefore = found.limitMicroVnd === null ? null : Number(found.limitMicroVnd / 1_000_000n)
     const rateBefore = found.rateHeld ? found.rateLimitPerMinute : null
     let changed = false

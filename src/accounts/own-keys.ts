@@ -6,7 +6,7 @@ import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { Period } from '../lib/period.ts'
 import type { KeyState } from './find-key.ts'
 import { CONCURRENCY_HELD, RATE_HELD } from './key-rate.ts'
-import type { KeySecrets } from './key-secret.ts'
+import type { KeyRow, KeySecrets } from './key-secret.ts'
 import { changeKey, type KeyLimits } from './key-settings.ts'
 import { type ApiKey, insertKey, KeyLimitError, lockKeys, showKey } from './keys.ts'
 
@@ -38,14 +38,27 @@ export interface OwnKey extends ApiKey {
   readonly lastUsedDay: string | null
 }
 
+/** Maximum number of keys that an account may create within 24 hours, revoked ones included. */
+export const CREATED_PER_DAY_MAX = 100
+/** Maximum number of keys in a list. There are far fewer active ones, so only long revoked ones are left out. */
+export const LISTED_MAX = 200
+
 const STANDING = `select a.email_verified_at is not null as verified, a.blocked_at is not null as blocked,
-    exists (select from credit c where c.account_id = a.account_id and c.amount_micro_vnd > 0) as topped_up
+    exists (select from credit c where c.account_id = a.account_id and c.amount_micro_vnd > 0) as topped_up,
+    (select count(*)::integer from api_key k
+      where k.account_id = a.account_id and k.created_at > now() - interval '1 day' and not k.playground) as created
   from account a where a.account_id = $1::text::bigint`
 /** A form submitted again within five minutes counts as an accidental repeat. */
 const SUBMITTED = `select key_id, created_at > now() - interval '5 minutes' as fresh from api_key
   where account_id = $1::text::bigint and submission = $2::text::uuid`
+const ORDER = 'order by revoked_at is not null, key_id desc'
 const LIST = `
-with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)
+with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day),
+listed as (
+  select key_id from api_key
+   where account_id = $1::text::bigint and ($2::text::boolean or not playground)
+     and ($3::text is null or key_id = $3::text::bigint)
+  ${ORDER} limit ${LISTED_MAX})
 select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.ciphertext is not null as showable,
        key_state(k.revoked_at, k.suspended_at, k.disabled_at, k.expires_at) as state, k.disabled_at, k.expires_at, k.playground, k.rotations,
        case when k.replaced_until > now() then k.replaced_until end as replaced_until,
@@ -55,17 +68,15 @@ select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.c
        coalesce(sum(d.charged_micro_vnd) filter (where d.day > today.day - 30), 0)::text as days30,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day >= coalesce(limit_began(k.limit_reset), '-infinity')), 0)::text as spent,
        coalesce(sum(d.charged_micro_vnd), 0)::text as total, to_char(max(d.day), 'YYYY-MM-DD') as last_used
-  from api_key k cross join today
+  from listed join api_key k on k.account_id = $1::text::bigint and k.key_id = listed.key_id cross join today
   left join usage_daily d on d.account_id = k.account_id and d.key_id = k.key_id
- where k.account_id = $1::text::bigint and ($2::text::boolean or not k.playground)
  group by k.account_id, k.key_id, today.day
  order by k.revoked_at is not null, k.key_id desc`
-const NAMES = `select key_id, label, last4 from api_key where account_id = $1::text::bigint
-  order by revoked_at is not null, key_id desc`
+const NAMES = `select key_id, label, last4 from api_key where account_id = $1::text::bigint ${ORDER} limit ${LISTED_MAX}`
 
 export type CreatedKey =
   | { readonly outcome: 'created'; readonly keyId: number; readonly key: string }
-  | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'blocked' }
+  | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'too_many' | 'blocked' }
   /**
    * The form was already submitted, and the key that it created can no longer be shown: the key has been revoked, or it is more
    * than five minutes old, so that showing it requires the password.
@@ -100,6 +111,7 @@ export async function createOwnKey(
       if (standing === undefined || standing.blocked) return { outcome: 'blocked' }
       if (!standing.verified) return { outcome: 'unverified' }
       if (!standing.topped_up) return { outcome: 'never_topped_up' }
+      if (standing.created >= CREATED_PER_DAY_MAX) return { outcome: 'too_many' }
       const made = await insertKey(transaction, secrets, { accountId, label, submission })
       if (limits !== null) await changeKey(transaction, { accountId, keyId: made.keyId }, { label, ...limits })
       return { outcome: 'created', ...made }
@@ -122,19 +134,26 @@ async function findSubmitted(
   return revealed?.outcome === 'revealed' ? { outcome: 'created', keyId, key: revealed.key } : { outcome: 'gone' }
 }
 
-/** Lists an account's keys except the playground's: keys that are not revoked first, then newest first. */
+/**
+ * Lists an account's keys except the playground's: keys that are not revoked first, then newest first, at most LISTED_MAX.
+ */
 export function listOwnKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   return listKeys(sql, { accountId, playground: false })
 }
 
-/** Like listOwnKeys, but includes the playground's key, so that all keys that were charged are shown. */
+/** Null if the account has no such key, or it is the playground's. */
+export async function readOwnKey(sql: AnySql, { accountId, keyId }: KeyRow): Promise<OwnKey | null> {
+  return (await listKeys(sql, { accountId, playground: false, keyId }))[0] ?? null
+}
+
+/** Like listOwnKeys, but includes the playground's key, which is charged like the others. */
 export function listChargedKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   return listKeys(sql, { accountId, playground: true })
 }
 
 export type KeyName = Pick<OwnKey, 'keyId' | 'label' | 'last4'>
 
-/** The names of all keys that listChargedKeys lists, without adding up what each of them has cost. */
+/** The names of the keys that listChargedKeys lists, without adding up what each of them has cost. */
 export async function listKeyNames(sql: AnySql, accountId: number): Promise<readonly KeyName[]> {
   const rows = await sql.unsafe(NAMES, [String(accountId)])
   return rows.map(({ key_id: keyId, label, last4 }) => ({ keyId: Number(keyId), label, last4 }))
@@ -142,9 +161,9 @@ export async function listKeyNames(sql: AnySql, accountId: number): Promise<read
 
 async function listKeys(
   sql: AnySql,
-  { accountId, playground }: { accountId: number; playground: boolean },
+  { accountId, playground, keyId = null }: { accountId: number; playground: boolean; keyId?: number | null },
 ): Promise<readonly OwnKey[]> {
-  const rows = await sql.unsafe(LIST, [String(accountId), String(playground)])
+  const rows = await sql.unsafe(LIST, [String(accountId), String(playground), keyId === null ? null : String(keyId)])
   return rows.map(row => ({
     accountId: Number(row.account_id),
     keyId: Number(row.key_id),

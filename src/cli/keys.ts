@@ -2,7 +2,7 @@
 
 import { ALLOWED_MODELS_MAX, changeKey, KEY_CAP_VND_MAX, type KeySettings, pauseKey } from '../accounts/key-settings.ts'
 import { lockKeys } from '../accounts/keys.ts'
-import { listOwnKeys, type OwnKey } from '../accounts/own-keys.ts'
+import { listOwnKeys, type OwnKey, readOwnKey } from '../accounts/own-keys.ts'
 import { OVERLAP_HOURS_MAX, replaceSecret } from '../accounts/replace-secret.ts'
 import type { Foundation } from '../app/foundation.ts'
 import { familiesOf, readAllowed } from '../catalogue/allowed.ts'
@@ -92,8 +92,8 @@ async function keyNamed(foundation: Foundation, [email, number]: readonly string
 
 /** Finds a key of the account. Throws UsageError if it is revoked or belongs to another account. */
 async function activeKey(sql: AnySql, { accountId, keyId, email }: Named): Promise<OwnKey> {
-  const key = (await listOwnKeys(sql, accountId)).find(each => each.keyId === keyId && each.revokedAt === null)
-  if (key === undefined) throw noActiveKey(email, keyId)
+  const key = await readOwnKey(sql, { accountId, keyId })
+  if (key === null || key.revokedAt !== null) throw noActiveKey(email, keyId)
   return key
 }
 

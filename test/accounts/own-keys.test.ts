@@ -13,7 +13,7 @@ import {
 import { createKey, revokeKey, showKey } from '../../src/accounts/keys.ts'
 import { blockAccount, unblockAccount } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE, listActions } from '../../src/accounts/operator-log.ts'
-import { createOwnKey, listOwnKeys } from '../../src/accounts/own-keys.ts'
+import { createOwnKey, listKeyNames, listOwnKeys, readOwnKey } from '../../src/accounts/own-keys.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { addMoney, CALL_MICRO_VND, secrets } from '../ledger/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -36,6 +36,11 @@ async function newAccount({ verified = true, credit = 50_000_000_000n } = {}): P
 const make = (accountId: number, submission?: string) =>
   createOwnKey(sql, secrets, { accountId, label: 'laptop', ...(submission === undefined ? {} : { submission }) })
 
+/** Adds keys as if the account had created and revoked them now. */
+const revokedKeys = (accountId: number, count: number) => sql`
+  insert into api_key (account_id, key_hash, pepper_id, last4, revoked_at)
+  select ${accountId}, sha256(convert_to(${accountId} || ' ' || n, 'UTF8')), 1, 'gone', now() from generate_series(1, ${count}) n`
+
 describe('making a key', () => {
   test.each([
     ['an account that is not verified', { verified: false }, 'unverified'],
@@ -56,6 +61,29 @@ describe('making a key', () => {
     expect(answers.filter(answer => answer.outcome === 'created')).toHaveLength(10)
     expect(answers.filter(answer => answer.outcome === 'limit')).toHaveLength(30)
     expect(await listOwnKeys(sql, accountId)).toHaveLength(10)
+  })
+
+  test('of 40 keys created at once after 95 were created and revoked that day, 5 exist; the next day there is room again', async () => {
+    const accountId = await newAccount()
+    await revokedKeys(accountId, 95)
+    const answers = await Promise.all(Array.from({ length: 40 }, () => make(accountId)))
+    expect(answers.filter(answer => answer.outcome === 'created')).toHaveLength(5)
+    expect(answers.filter(answer => answer.outcome === 'too_many')).toHaveLength(35)
+    await sql`update api_key set created_at = created_at - interval '1 day' where account_id = ${accountId}`
+    expect(await make(accountId)).toMatchObject({ outcome: 'created' })
+  })
+
+  test('of very many keys the active and the newest are listed, and each can be read', async () => {
+    const accountId = await newAccount()
+    const made = await make(accountId)
+    const keyId = made.outcome === 'created' ? made.keyId : 0
+    await revokedKeys(accountId, 300)
+    for (const keys of [await listOwnKeys(sql, accountId), await listKeyNames(sql, accountId)]) {
+      const [first, newest, ...others] = keys.map(key => key.keyId)
+      expect([first, newest, others.length, others.at(-1)]).toEqual([keyId, keyId + 300, 198, keyId + 102])
+    }
+    expect(await readOwnKey(sql, { accountId, keyId: keyId + 1 })).toMatchObject({ keyId: keyId + 1, state: 'revoked' })
+    expect(await readOwnKey(sql, { accountId: await newAccount(), keyId })).toBeNull()
   })
 
   test('a form sent many times makes one key and shows it each time', async () => {

@@ -1,7 +1,7 @@
 /** API keys: the list, and creating one. */
 
 import { ACTIVE_KEYS_MAX } from '../../accounts/keys.ts'
-import { createOwnKey, listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
+import { CREATED_PER_DAY_MAX, createOwnKey, LISTED_MAX, listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
 import { readCredits } from '../../ledger/reports/journal.ts'
 import { isUuid, uuidv7 } from '../../lib/ids.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
@@ -82,6 +82,7 @@ async function list(request: PageRequest, refused: Refused | null = null): Promi
     data: {
       active: active.map(key => keyView(request, key)),
       revoked: keys.filter(key => key.revokedAt !== null).map(key => keyView(request, key)),
+      isCut: keys.length === LISTED_MAX,
       max: ACTIVE_KEYS_MAX,
       isFull: active.length >= ACTIVE_KEYS_MAX,
       hasMoneyCome: credits.length > 0 || keys.length > 0,
@@ -117,7 +118,8 @@ async function create(request: PageRequest): Promise<Answer> {
   const { label, ...limits } = read.settings
   const result = await createOwnKey(options.sql, options.keySecrets, { accountId, label, limits, submission })
   if (result.outcome !== 'created') {
-    return list(request, { fault: text(language, `keys.fault.${result.outcome}`, { max: ACTIVE_KEYS_MAX }) })
+    const max = result.outcome === 'too_many' ? CREATED_PER_DAY_MAX : ACTIVE_KEYS_MAX
+    return list(request, { fault: text(language, `keys.fault.${result.outcome}`, { max }) })
   }
   return {
     kind: 'page',

@@ -2,7 +2,7 @@
 
 import { changeKey, pauseKey } from '../../accounts/key-settings.ts'
 import { revokeKey, showKey } from '../../accounts/keys.ts'
-import { listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
+import { type OwnKey, readOwnKey } from '../../accounts/own-keys.ts'
 import { endReplacedSecret, replaceSecret } from '../../accounts/replace-secret.ts'
 import { confirmPassword, isPasswordFresh } from '../../accounts/sign-in.ts'
 import { announce } from '../../operations/channel.ts'
@@ -44,9 +44,7 @@ const OVERLAP_SUGGESTED = 1
 /** Null for malformed and unknown ids, and for other people's keys. */
 async function findKey(request: PageRequest): Promise<OwnKey | null> {
   const keyId = idOf(request.params.id)
-  if (keyId === null) return null
-  const keys = await listOwnKeys(request.options.sql, signedIn(request).accountId)
-  return keys.find(key => key.keyId === keyId) ?? null
+  return keyId === null ? null : readOwnKey(request.options.sql, { accountId: signedIn(request).accountId, keyId })
 }
 
 async function show(request: PageRequest): Promise<Answer> {

@@ -10,7 +10,7 @@ export function peopleLayout({ language }: PageRequest, keyLabels: ReadonlyMap<n
     headings: PEOPLE_COLUMNS.map(column => text(language, `usage.csv.column.${column}`)),
     yes: text(language, 'usage.yes'),
     no: text(language, 'usage.no'),
-    keyLabel: keyId => keyLabels.get(keyId) ?? '',
+    keyLabel: keyId => keyLabels.get(keyId) ?? `#${keyId}`,
     outcome: ended => reasonText(language, ended) ?? text(language, 'usage.outcome.ok'),
     pricePer: per => text(language, `usage.per_unit.${per}`),
   }

@@ -72,7 +72,7 @@ async function show(request: PageRequest): Promise<Answer> {
         query: query.with({ from: addDays(today, 1 - days), to: today, before: null, hour: null, per: null }),
         isChosen: asked.to === today && asked.from === addDays(today, 1 - days),
       })),
-      keys: keys.map(({ keyId }) => ({ keyId, label: keyLabel(keys, keyId), isChosen: keyId === asked.keyId })),
+      keys: keyOptions(keys, asked.keyId),
       models: optionsOf(choices.entryIds.filter(Boolean).toSorted(), asked.entryId),
       tags: optionsOf(choices.tags.slice(0, TAGS_MAX).toSorted(), asked.tag),
       statuses: statusOptions(request, choices.statuses, asked.status),
@@ -111,6 +111,13 @@ function correctionOf({ language, query, options }: PageRequest, { from, to }: U
 function optionsOf(values: readonly string[], chosen: string | undefined) {
   const all = chosen === undefined || values.includes(chosen) ? values : [...values, chosen]
   return all.map(value => ({ value, isChosen: value === chosen }))
+}
+
+/** The keys to choose from. The chosen one may be too old to be in the list. */
+function keyOptions(keys: readonly KeyName[], chosen: number | undefined) {
+  const ids = keys.map(({ keyId }) => keyId)
+  const all = chosen === undefined || ids.includes(chosen) ? ids : [...ids, chosen]
+  return all.map(keyId => ({ keyId, label: keyLabel(keys, keyId), isChosen: keyId === chosen }))
 }
 
 function statusOptions({ language }: PageRequest, found: readonly number[], chosen: UsageQuery['status']) {

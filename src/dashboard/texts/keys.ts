@@ -27,6 +27,7 @@ export const KEY_TEXTS = {
   'keys.state.expired': { vi: 'Hết hạn', en: 'Expired' },
   'keys.state.spent': { vi: 'Hết hạn mức', en: 'Limit reached' },
   'keys.revoked': { vi: 'Đã thu hồi', en: 'Revoked' },
+  'keys.revoked.cut': { vi: 'Chỉ liệt kê các khóa API mới nhất.', en: 'Only the newest keys are listed.' },
   'keys.key': { vi: 'Khóa API', en: 'Key' },
   'keys.today': { vi: 'Hôm nay', en: 'Today' },
   'keys.days30': { vi: '30 ngày', en: '30 days' },
@@ -55,6 +56,10 @@ export const KEY_TEXTS = {
   'keys.fault.limit': {
     vi: 'Bạn đã có {max} khóa API đang dùng. Hãy thu hồi một khóa API trước.',
     en: 'You have {max} active keys. Revoke one first.',
+  },
+  'keys.fault.too_many': {
+    vi: 'Bạn đã tạo {max} khóa API trong 24 giờ qua. Hãy thử lại sau.',
+    en: 'You have created {max} keys in the last 24 hours. Try again later.',
   },
   'keys.fault.gone': {
     vi: 'Biểu mẫu này đã được gửi trước đó. Xem khóa API đã tạo trong danh sách, hoặc gửi lại để tạo khóa API mới.',
