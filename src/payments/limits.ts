@@ -6,6 +6,8 @@ export interface PaymentLimits {
   readonly orderVndMax: number
   readonly orderSeconds: number
   readonly openOrdersMax: number
+  /** Maximum number of unpaid orders that an account may create within 24 hours, cancelled ones included. */
+  readonly unpaidOrdersPerDayMax: number
   /** A transfer larger than this waits for an operator. */
   readonly creditVndMax: bigint
   /**
@@ -33,6 +35,7 @@ export const PAYMENT_LIMITS: PaymentLimits = {
   orderVndMax: 499_000_000,
   orderSeconds: 24 * 3_600,
   openOrdersMax: 10,
+  unpaidOrdersPerDayMax: 100,
   creditVndMax: 1_000_000_000n,
   referenceSeconds: 7 * 24 * 3_600,
   notificationBytesMax: 256 * 1024,

@@ -16,7 +16,9 @@ const SAME = `select ${COLUMNS} from topup_order
   where account_id = $1::text::bigint and amount_vnd = $2::text::bigint and ${IS_OPEN}
     and expires_at - now() > (expires_at - created_at) / 2
   order by created_at desc limit 1`
-const COUNT = `select count(*)::integer as open from topup_order where account_id = $1::text::bigint and ${IS_OPEN}`
+const COUNT = `select count(*) filter (where ${IS_OPEN})::integer as open,
+    count(*) filter (where created_at > now() - interval '1 day' and paid_vnd = 0)::integer as unpaid
+  from topup_order where account_id = $1::text::bigint`
 const INSERT = `insert into topup_order (order_code, account_id, amount_vnd, expires_at)
   values ($1, $2::text::bigint, $3::text::bigint, now() + make_interval(secs => $4::text::integer))
   on conflict (order_code) do nothing returning ${COLUMNS}`
@@ -69,7 +71,7 @@ const LIST_MAX = 200
 export type CreatedOrder =
   | { readonly outcome: 'created'; readonly order: TopUpOrder }
   | { readonly outcome: 'out_of_range'; readonly minVnd: number; readonly maxVnd: number }
-  | { readonly outcome: 'too_many_open' | 'not_configured' }
+  | { readonly outcome: 'too_many_open' | 'too_many_unpaid' | 'not_configured' }
 
 /** Creates an order of `amountVnd` whole dong, or returns the open one of the same amount. */
 export async function createOrder(
@@ -86,8 +88,9 @@ export async function createOrder(
     await transaction.unsafe(LOCK, [account])
     const same = (await transaction.unsafe(SAME, [account, amount]))[0]
     if (same !== undefined) return { outcome: 'created', order: toOrder(same) }
-    const { open } = (await transaction.unsafe(COUNT, [account]))[0]!
+    const { open, unpaid } = (await transaction.unsafe(COUNT, [account]))[0]!
     if (open >= limits.openOrdersMax) return { outcome: 'too_many_open' }
+    if (unpaid >= limits.unpaidOrdersPerDayMax) return { outcome: 'too_many_unpaid' }
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const parameters = [makeOrderCode(), account, amount, String(limits.orderSeconds)]
       const row = (await transaction.unsafe(INSERT, parameters))[0]

@@ -64,6 +64,20 @@ test('an order that is about to expire, was cancelled or was paid is not reused'
   expect(new Set([first, second, third, fourth].map(order => order.orderCode)).size).toBe(4)
 })
 
+test('orders that are created and cancelled again and again come to an end; paid ones do not count', async () => {
+  const few = testPayments(sql, { limits: { unpaidOrdersPerDayMax: 3 } })
+  const accountId = await newAccount(sql)
+  const order = (amountVnd: number) => createOrder(few, { accountId, amountVnd })
+  for (let nth = 0; nth < 3; nth++) await cancelOrder(few, await newOrder(few, 50_000, accountId))
+  expect(await order(50_000)).toEqual({ outcome: 'too_many_unpaid' })
+  const [last] = await listOrders(few, accountId)
+  await receive(few, transfer({ memo: last!.orderCode }))
+  expect((await order(50_000)).outcome).toBe('created')
+  expect(await order(60_000)).toEqual({ outcome: 'too_many_unpaid' })
+  await sql`update topup_order set created_at = created_at - interval '1 day' where account_id = ${accountId}`
+  expect((await order(60_000)).outcome).toBe('created')
+})
+
 test('no more orders are open than allowed; a cancelled or expired one makes room', async () => {
   const few = testPayments(sql, { limits: { openOrdersMax: 2 } })
   const accountId = await newAccount(sql)

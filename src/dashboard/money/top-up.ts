@@ -95,6 +95,8 @@ async function submit(request: PageRequest): Promise<Answer> {
       return form(request, text(language, 'topup.amount.range', { min: dong(result.minVnd), max: dong(result.maxVnd) }))
     case 'too_many_open':
       return form(request, text(language, 'topup.too_many'))
+    case 'too_many_unpaid':
+      return form(request, text(language, 'topup.too_many_unpaid'))
     case 'not_configured':
       return form(request, text(language, 'topup.not_configured'))
   }

@@ -22,6 +22,10 @@ export const TOP_UP_TEXTS = {
     vi: 'Bạn có quá nhiều lệnh nạp đang chờ. Hãy thanh toán hoặc hủy bớt một lệnh.',
     en: 'You have too many open orders. Pay or cancel one of them.',
   },
+  'topup.too_many_unpaid': {
+    vi: 'Bạn đã tạo rất nhiều lệnh nạp mà chưa thanh toán trong 24 giờ qua. Hãy thanh toán một lệnh hoặc thử lại sau.',
+    en: 'You have created very many orders in the last 24 hours without paying them. Pay one of them, or try again later.',
+  },
   'topup.not_configured': {
     vi: 'Hiện chưa thể nạp tiền qua chuyển khoản. Hãy [liên hệ với chúng tôi](/contact).',
     en: 'Bank transfers are not available right now. Please [contact us](/contact).',
