@@ -216,6 +216,7 @@ test('the OpenAPI document describes every route that takes a key, and real repl
         ...(example !== undefined && { body: JSON.stringify(example) }),
       })
       expect([path, response.status]).toEqual([path, 200])
+      expect([path, undescribed(operation, response)]).toEqual([path, []])
       const schema = operation.responses['200']?.content?.['application/json']?.schema?.$ref
       if (schema === undefined) {
         expect(response.headers.get('content-type')).toMatch(/^audio\//)
@@ -228,6 +229,42 @@ test('the OpenAPI document describes every route that takes a key, and real repl
   }
 })
 
+test('the OpenAPI document says what serves an unknown model name, and at what price', async () => {
+  const document = (await (await fetch(`${running.url}/openapi.json`)).json()) as OpenApiDocument
+  const { apiKey } = await running.account(10_000_000_000n)
+  for (const path of ['/v1/messages', '/v1/chat/completions', '/v1/responses']) {
+    const operation = document.paths[path]?.post as OpenApiOperation
+    const example = operation.requestBody?.content['application/json']?.example
+    const response = await fetch(running.url + path, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey },
+      body: JSON.stringify({ ...example, model: 'no-such-model' }),
+    })
+    expect([path, response.status, response.headers.get('x-svc-model-mapped-from')]).toEqual([
+      path,
+      200,
+      'no-such-model',
+    ])
+    expect([path, undescribed(operation, response)]).toEqual([path, []])
+    expect(await response.json()).toMatchObject({ model: response.headers.get('x-svc-model') })
+  }
+  for (const language of ['en', 'vi'] as const) {
+    const page = readable((await visitor.get('/reference', { 'accept-language': language })).html)
+    const sentence = { en: 'Any other name is served by a default model', vi: 'Tên khác sẽ do một mô hình mặc định' }
+    expect(page).toContain(sentence[language])
+  }
+})
+
+/** Headers of a reply to a billed call that the document does not describe. `simulated` and `wire` exist only in development. */
+function undescribed({ responses }: OpenApiOperation, response: Response): string[] {
+  const described = responses['200']?.headers
+  if (described === undefined) return []
+  const inDevelopment = ['x-svc-simulated', 'x-svc-wire']
+  return [...response.headers.keys()].filter(
+    name => name.startsWith('x-svc-') && !inDevelopment.includes(name) && !(name in described),
+  )
+}
+
 interface OpenApiDocument {
   readonly openapi: string
   readonly servers: unknown
@@ -238,5 +275,11 @@ interface OpenApiOperation {
   readonly requestBody?: {
     readonly content: Record<string, { readonly schema: { $ref: string }; readonly example?: object }>
   }
-  readonly responses: Record<string, { readonly content?: Record<string, { readonly schema?: { $ref?: string } }> }>
+  readonly responses: Record<
+    string,
+    {
+      readonly headers?: Record<string, object>
+      readonly content?: Record<string, { readonly schema?: { $ref?: string } }>
+    }
+  >
 }

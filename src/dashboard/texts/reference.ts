@@ -30,6 +30,8 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
     'Dấu gạch chéo trong mã có thể viết nguyên hoặc viết thành `%2F`.',
   'An id from the price list or one of its aliases; upper and lower case are the same. `vendor/id` names the same model.':
     'Một mã trong bảng giá hoặc bí danh của nó, không phân biệt hoa thường; `vendor/id` là cùng một mô hình.',
+  'An id from the price list or one of its aliases; upper and lower case are the same. `vendor/id` names the same model. Any other name is served by a default model, at its price; `model` in the reply says which.':
+    'Một mã trong bảng giá hoặc bí danh của nó, không phân biệt hoa thường; `vendor/id` là cùng một mô hình. Tên khác sẽ do một mô hình mặc định trả lời, tính theo giá của mô hình đó; `model` trong câu trả lời cho biết là mô hình nào.',
   'Maximum number of output tokens.': 'Số token ra tối đa.',
   'Maximum number of output tokens; `max_tokens` works too.': 'Số token ra tối đa; `max_tokens` cũng được.',
   'The conversation, oldest turn first.': 'Cuộc trò chuyện, lượt cũ nhất trước.',

@@ -147,6 +147,11 @@ function billingHeaders(service: string) {
   const header = (description: string) => ({ description, schema: { type: 'string' } })
   return {
     [`x-${service}-model`]: header('The entry that served the call.'),
+    [`x-${service}-model-mapped-from`]: header(
+      'The model name that was sent, percent-encoded, if it is an alias, unknown or retired and so another entry served the call.',
+    ),
+    [`x-${service}-price-vnd-per-mtok`]: header("The entry's price in VND per million tokens, input and output alike."),
+    [`x-${service}-price-vnd-per-request`]: header("The entry's price in VND per call; for images, per image."),
     [`x-${service}-input-tokens`]: header('Billed input tokens; not on streams.'),
     [`x-${service}-output-tokens`]: header('Billed output tokens; not on streams.'),
     [`x-${service}-output-tokens-max`]: header(

@@ -40,10 +40,13 @@ const AMOUNT: Schema = { type: 'number', minimum: 0 }
 const AMOUNT_OR_NULL: Schema = { type: ['number', 'null'], minimum: 0 }
 const OPEN: Schema = { type: 'object', additionalProperties: true }
 const LIST: Schema = { type: 'array', items: OPEN }
+const MODEL_NAMES =
+  'An id from the price list or one of its aliases; upper and lower case are the same. `vendor/id` names the same model.'
 const MODEL = field(
   TEXT,
-  'An id from the price list or one of its aliases; upper and lower case are the same. `vendor/id` names the same model.',
+  `${MODEL_NAMES} Any other name is served by a default model, at its price; \`model\` in the reply says which.`,
 )
+const COUNTED_MODEL = field(TEXT, MODEL_NAMES)
 const STREAM = field(FLAG, '`true`: reply with server-sent events. Recommended for long replies.')
 
 const TURNS: Schema = {
@@ -138,14 +141,14 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     speed: field({ type: 'number' }, 'From 0.25 to 4.'),
   }),
   CountRequest: object({
-    'model*': MODEL,
+    'model*': COUNTED_MODEL,
     'messages*': field(TURNS, 'As in the Messages format.'),
     system: field({ type: ['string', 'array'] }, 'As in the Messages format.'),
     tools: field(LIST, 'As in the Messages format.'),
   }),
   CountReply: object({ 'input_tokens*': field(WHOLE, 'An estimate.') }),
   InputTokensRequest: object({
-    'model*': MODEL,
+    'model*': COUNTED_MODEL,
     'input*': field({ type: ['string', 'array'] }, 'Text, or a list of items.'),
     instructions: field({ type: ['string', 'null'] }, 'Instructions that come before the input.'),
     tools: field(LIST, 'Tools that the model may call.'),
