@@ -1,4 +1,4 @@
-/** The HAProxy configuration is valid, and fits the gateway's health probes, drain times and retry rules. */
+/** The HAProxy configuration is valid, and fits the gateway's health probes, drain times and retry rules; the lines for nginx, too. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -53,6 +53,18 @@ test('its probes notice a stopping gateway while that still accepts calls, and i
   expect(durationMs('inter') + (falls - 1) * durationMs('fastinter')).toBeLessThan(limits.drainNoticeMs - 1_000)
   for (const wait of ['timeout client', 'timeout server'])
     expect(durationMs(wait)).toBeGreaterThan(limits.drainMs + 60_000)
+})
+
+test('the lines for nginx let the largest body and the longest call through, and pass streams on at once', () => {
+  const lines = /```nginx\n([\s\S]*?)```/.exec(read('../../docs/operations.md'))?.[1] as string
+  const { limits } = environmentConfig({})
+  expect(Number(/^client_max_body_size (\d+)m;$/m.exec(lines)?.[1]) * 2 ** 20).toBe(limits.bodyBytesMax)
+  for (const wait of ['read', 'send'])
+    expect(Number(new RegExp(`proxy_${wait}_timeout (\\d+)m;`).exec(lines)?.[1])).toBeGreaterThan(
+      limits.drainMs / 60_000 + 1,
+    )
+  expect(lines).toContain('proxy_buffering off;')
+  expect(lines).toContain('proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;')
 })
 
 test('it never sends a call twice, and never logs a query string', () => {
