@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { audit as auditLedger, type AuditReport as LedgerAudit } from '../ledger/audit.ts'
 import { type AuditMode, auditStatement } from '../ledger/audit-statement.ts'
+import { auditDays, type DayAudit } from '../ledger/day-audit.ts'
 import { readSetAside, type SetAsideSpool } from '../ledger/set-aside-report.ts'
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import { auditPayments, type PaymentAudit } from '../payments/audit.ts'
@@ -26,6 +27,7 @@ export interface AuditReport {
   /** When the whole journal was last read. */
   readonly fullAt: Date
   readonly ledger: LedgerAudit
+  readonly days: DayAudit
   readonly payments: PaymentAudit
   readonly spool: {
     readonly differences: {
@@ -39,7 +41,7 @@ export interface AuditReport {
     }
     readonly spools: readonly SetAsideSpool[]
   }
-  /** Number of differences by rule, from the ledger, the payments and the spools together. */
+  /** Number of differences by rule, from the ledger, the sums of days, the payments and the spools together. */
   readonly differences: Readonly<Record<string, number>>
   /** The first accounts with a difference: at most 20 from the ledger and 20 from the payments. */
   readonly accounts: readonly number[]
@@ -74,14 +76,16 @@ export async function audit(sql: Sql, options: AuditOptions): Promise<AuditRepor
     const fullBecause = reasonOf(options, last)
     const mode = fullBecause === null ? 'incremental' : 'full'
     const found = await compare(transaction, mode)
-    // Only a full audit looks for orphans (rows whose account has no wallet) in every table. An incremental audit therefore
-    // reports at least as many as the last full audit.
-    const orphan = Math.max(found.ledger.differences.orphan, mode === 'full' ? 0 : last.orphans)
+    // Only a full audit looks for orphans (rows whose account has no wallet) in every table, and compares the sums of every day.
+    // An incremental audit therefore reports at least as many as the last full audit.
+    const atLeast = (rule: string, count: number): number =>
+      mode === 'full' ? count : Math.max(count, last.differences[rule] ?? 0)
     const differences = {
       ...found.ledger.differences,
+      orphan: atLeast('orphan', found.ledger.differences.orphan),
+      usage_days: atLeast('usage_days', found.days.differences.usage_days),
       ...found.payments.differences,
       ...found.spool.differences,
-      orphan,
     }
     const fullAt = await writeResult(transaction, { differences, full: mode === 'full' ? last.basis : null })
     const accounts = [...new Set([...found.ledger.accounts, ...found.payments.accounts])].sort(
@@ -106,11 +110,12 @@ function reasonOf(
 async function compare(
   sql: TransactionSql,
   mode: AuditMode,
-): Promise<Pick<AuditReport, 'ledger' | 'payments' | 'spool'>> {
+): Promise<Pick<AuditReport, 'ledger' | 'days' | 'payments' | 'spool'>> {
   const ledger = await auditLedger(sql, { mode, recordsPoints: true })
+  const days = await auditDays(sql, mode)
   const payments = await auditPayments(sql)
   const spools = await readSetAside(sql)
   const spool_lines = spools.reduce((sum, { lines }) => sum + lines, 0)
   const spool_files = spools.reduce((sum, { files }) => sum + files, 0)
-  return { ledger, payments, spool: { differences: { spool_lines, spool_files }, spools } }
+  return { ledger, days, payments, spool: { differences: { spool_lines, spool_files }, spools } }
 }

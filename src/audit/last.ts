@@ -27,7 +27,7 @@ const READ = 'select audited_at, full_at, differences::text as differences from 
  * do so before they free any holds.
  */
 const READ_FULL = `select extract(epoch from now() - full_at)::double precision * 1000 as age_ms,
-       coalesce((full_differences ->> 'orphan')::integer, 0) as orphans,
+       coalesce(full_differences, '{}')::text as differences,
        full_basis ->> 'rules' as rules, full_basis ->> 'database' as database,
        (select database_id from database_identity) || ' ' || coalesce((select history from database_history), 'unseen') as now_database
   from (select) one left join audit_result on true`
@@ -52,7 +52,8 @@ export interface LastFull {
   readonly ageMs: number | null
   readonly sameRules: boolean
   readonly sameDatabase: boolean
-  readonly orphans: number
+  /** Number of differences by rule. */
+  readonly differences: Readonly<Record<string, number>>
   /** The current rules and database, to be stored if this audit is a full one. */
   readonly basis: AuditBasis
 }
@@ -63,7 +64,7 @@ export async function readLastFull(sql: AnySql, rules: string): Promise<LastFull
     ageMs: row?.age_ms ?? null,
     sameRules: row?.rules === rules,
     sameDatabase: row?.database === row?.now_database,
-    orphans: row?.orphans ?? 0,
+    differences: JSON.parse(row?.differences ?? '{}'),
     basis: { rules, database: row?.now_database },
   }
 }

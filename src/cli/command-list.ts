@@ -165,6 +165,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: ['from', 'to'],
   },
   {
+    name: 'usage recount',
+    usage: 'usage recount --from DAY [--to DAY]',
+    purpose: 'Compute the sums that reports read again, from DAY to DAY; money is not touched',
+    words: 0,
+    options: ['from', 'to'],
+  },
+  {
     name: 'usage retire',
     usage: 'usage retire --older-than DAYS',
     purpose: 'Delete old usage rows; their sums per day, key and model stay',

@@ -104,7 +104,7 @@ export const auditAll: Action = async ({ sql }, { options }) => {
   const { mode = 'full' } = options
   if (mode !== 'full' && mode !== 'incremental') throw new UsageError('--mode takes full or incremental')
   const report = await audit(sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })
-  const { clean, accounts, ledger, payments, spool, fullAt } = report
+  const { clean, accounts, ledger, days, payments, spool, fullAt } = report
   const { wallets, calls, openHolds } = ledger
   const { transfers, orders, creditDays } = payments
   const data = {
@@ -112,12 +112,14 @@ export const auditAll: Action = async ({ sql }, { options }) => {
     mode: report.mode,
     full_at: fullAt.toISOString(),
     differences: { ...ledger.differences, orphan: report.differences.orphan },
+    days: { usage_days: report.differences.usage_days },
     payments: payments.differences,
     spool: spool.differences,
     accounts,
     transfers,
     orders,
     credit_days: creditDays,
+    usage_days: days.usageDays,
     spools: spool.spools,
     wallets,
     calls,
@@ -128,6 +130,7 @@ export const auditAll: Action = async ({ sql }, { options }) => {
     ['transfers', transfers],
     ['orders', orders],
     ['days of credits', creditDays],
+    ['days of calls', days.usageDays],
     ['spools', spool.spools.map(({ folder }) => folder)],
   ]
   return {

@@ -23,8 +23,8 @@ export interface DayTotalsOptions {
   readonly signal?: AbortSignal
 }
 
-const ZONE = `at time zone 'Asia/Ho_Chi_Minh'`
-const startOf = (day: string) => `(${day}::date::timestamp ${ZONE})`
+export const ZONE = `at time zone 'Asia/Ho_Chi_Minh'`
+export const startOf = (day: string) => `(${day}::date::timestamp ${ZONE})`
 
 /** The next day to sum; null if every past day has been summed. */
 const NEXT = `select to_char(min(day), 'YYYY-MM-DD') as day from usage_daily
@@ -44,20 +44,20 @@ const COLUMNS = `calls, errors, input_tokens, output_tokens, images, cost_micro_
   upstream_cost_micro_vnd, upstream_cost_calls`
 const SUMS = `sum(calls), sum(errors), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
   sum(charged_micro_vnd), sum(upstream_cost_micro_vnd), sum(upstream_cost_calls)`
-const SUM = [
+export const SUM = [
   `insert into entry_daily (day, entry_id, ${COLUMNS}) select day, entry_id, ${SUMS}
     from usage_daily where day = $1::text::date group by 1, 2`,
   `insert into account_daily (day, account_id, ${COLUMNS}) select day, account_id, ${SUMS}
     from usage_daily where day = $1::text::date group by 1, 2`,
 ]
-const SUM_MONTH = `insert into account_monthly (month, account_id, ${COLUMNS}) select $1::text::date, account_id, ${SUMS}
+export const SUM_MONTH = `insert into account_monthly (month, account_id, ${COLUMNS}) select $1::text::date, account_id, ${SUMS}
   from account_daily where day >= $1::text::date and day < $1::text::date + interval '1 month' group by 2`
-const SUM_UPSTREAMS = `insert into upstream_daily (day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd,
+export const SUM_UPSTREAMS = `insert into upstream_daily (day, upstream_id, calls, errors, input_tokens, output_tokens, charged_micro_vnd,
     upstream_cost_micro_vnd, upstream_cost_calls)
   select $1::text::date, upstream_id, sum(calls), coalesce(sum(calls) filter (where status >= 400), 0), sum(input_tokens),
          sum(output_tokens), sum(charged_micro_vnd), sum(upstream_cost_micro_vnd), sum(upstream_cost_calls)
     from call_hourly where hour >= ${startOf('$1::text')} and hour < ${startOf('($1::text::date + 1)')} group by 2`
-const SUM_CREDITS = `insert into credit_daily (day, kind, credits, amount_micro_vnd)
+export const SUM_CREDITS = `insert into credit_daily (day, kind, credits, amount_micro_vnd)
   select $1::text::date, kind, count(*), sum(amount_micro_vnd)
     from credit where at >= ${startOf('$1::text')} and at < ${startOf('($1::text::date + 1)')} group by 2`
 const LOCK = 'select from call_roll_up for no key update'

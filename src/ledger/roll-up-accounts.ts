@@ -3,7 +3,7 @@
  */
 
 import type { Sql } from '../lib/database.ts'
-import { ENDED, markOf, type RolledUp, type RollUp, type RollUpOptions, rollUp } from './roll-up.ts'
+import { ENDED, markOf, moveOf, type RolledUp, type RollUp, type RollUpOptions, rollUp } from './roll-up.ts'
 
 /** Number of days for which hourly sums are kept; older ones are merged into one row per day. */
 export const HOURS_DAYS = 35
@@ -24,8 +24,7 @@ counted as (
   select account_id, hour, key_id, entry_id, status, coalesce(tag, ''), count(*), sum(input_tokens),
          sum(cached_input_tokens), sum(output_tokens), sum(reasoning_tokens), sum(images), sum(charged_micro_vnd)
     from ended group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
-  ${ON_CONFLICT}),
-marked as (update usage_roll_up set closed_before = $2::text::timestamptz)
+  ${ON_CONFLICT})
 select count(*)::integer as calls from ended`
 
 /** Merges the oldest hourly rows, a limited number per run, into daily rows. */
@@ -43,7 +42,12 @@ select account_id, date_trunc('day', hour at time zone 'Asia/Ho_Chi_Minh') at ti
 ${ON_CONFLICT}`
 const FORGET = `delete from usage_hourly where hour < now() - interval '${DAYS} days'`
 
-const ACCOUNTS: RollUp = { mark: markOf('usage_roll_up'), count: COUNT, tidy: [MERGE, FORGET] }
+export const ACCOUNTS: RollUp = {
+  mark: markOf('usage_roll_up'),
+  count: COUNT,
+  move: moveOf('usage_roll_up'),
+  tidy: [MERGE, FORGET],
+}
 
 /** Counts the calls that have ended since the last run. Several processes may call it: they take turns. */
 export function rollUpAccounts(sql: Sql, options?: RollUpOptions): Promise<RolledUp> {

@@ -31,14 +31,16 @@ const MANY_CALLS = 20_000
 const FEW_CALLS = 2_000
 /** Number of days for which the counts of attempts, and of calls by time to first byte, are kept. */
 const ATTEMPT_DAYS = 35
-const CALL_DAYS = 400
+export const CALL_DAYS = 400
 
 /** The SQL statements that maintain one kind of sums. */
 export interface RollUp {
   /** Locks and reads the mark; $1: length of the period in seconds, $2: the lag in seconds. Made by `markOf`. */
   readonly mark: string
-  /** Counts the calls that ended from $1 to before $2 and moves the mark. Returns one row with the number of `calls`. */
+  /** Counts the calls that ended from $1 to before $2. Returns one row with the number of `calls`. */
   readonly count: string
+  /** Moves the mark to $1. */
+  readonly move: string
   /** Statements that merge or delete old sums. They are run after all calls have been counted. */
   readonly tidy: readonly string[]
 }
@@ -61,6 +63,8 @@ export const markOf = (table: string): string => `select closed_before::text as 
     closed_before >= final_before as is_done
   from ${table} cross join lateral (select ${finalBefore('usage', '$2')} as final_before) journal
    for no key update of ${table}`
+
+export const moveOf = (table: string): string => `update ${table} set closed_before = $1::text::timestamptz`
 
 /**
  * Counting a period looks up every account that had calls on the days of that period. With a million accounts, that exceeds the
@@ -138,8 +142,7 @@ counted_first_bytes as (
   insert into first_byte_hourly as h (hour, entry_id, first_byte_step, calls)
   select hour, entry_id, ${stepOf('first_byte_ms')}, count(*) from ended
    where streamed and first_byte_ms is not null and status < 400 group by 1, 2, 3
-  on conflict (hour, entry_id, first_byte_step) do update set calls = h.calls + excluded.calls),
-marked as (update call_roll_up set closed_before = $2::text::timestamptz)
+  on conflict (hour, entry_id, first_byte_step) do update set calls = h.calls + excluded.calls)
 select count(*)::integer as calls from ended`
 
 const FORGET = [
@@ -148,7 +151,12 @@ const FORGET = [
   `delete from call_hourly where hour < now() - interval '${CALL_DAYS} days'`,
 ]
 
-const CALLS: RollUp = { mark: markOf('call_roll_up'), count: COUNT, tidy: FORGET }
+export const CALLS: RollUp = {
+  mark: markOf('call_roll_up'),
+  count: COUNT,
+  move: moveOf('call_roll_up'),
+  tidy: FORGET,
+}
 
 /** Sums calls by hour, entry, upstream and status, and counts attempts by outcome, over all accounts. */
 export function rollUpCalls(sql: Sql, options?: RollUpOptions): Promise<RolledUp> {
@@ -160,7 +168,7 @@ export function rollUpCalls(sql: Sql, options?: RollUpOptions): Promise<RolledUp
  */
 export async function rollUp(
   sql: Sql,
-  { mark: markStatement, count: countStatement, tidy }: RollUp,
+  { mark: markStatement, count: countStatement, move, tidy }: RollUp,
   options: RollUpOptions = {},
 ): Promise<RolledUp> {
   const { turnsMax = 500, secondsMin = 30, secondsMax = 3_600, lagSeconds = 60, signal } = options
@@ -171,6 +179,7 @@ export async function rollUp(
       const [mark] = await transaction.unsafe(markStatement, [String(seconds), String(lagSeconds)])
       if (mark === undefined || mark.is_done) return null
       const [row] = await transaction.unsafe(countStatement, [mark.since, mark.until])
+      await transaction.unsafe(move, [mark.until])
       return { calls: Number(row?.calls), isLast: Boolean(mark.is_last) }
     })
     if (counted === null || counted.isLast) {

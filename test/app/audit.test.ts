@@ -123,6 +123,12 @@ const PLANTED: readonly (readonly [rule: string, plant: () => string, mend: () =
     () => 'First days of credits: 2026-11-20',
   ],
   [
+    'usage_days',
+    () => `insert into account_monthly values ('2026-10-01', 1, 1, 0, 1, 1, 0, 1, 1, 0, 0)`,
+    () => 'delete from account_monthly',
+    () => 'First days of calls: 2026-10-01',
+  ],
+  [
     'spool_lines',
     () => `insert into spool_set_aside (name, folder, lines, files) values ('host-1', '/data/spool/host-1', 3, 0)`,
     () => 'delete from spool_set_aside',

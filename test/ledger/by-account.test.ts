@@ -138,6 +138,7 @@ const BACKGROUND = [
   'instance.ts TAKE_ALONG',
   'instance.ts MINE',
   'instance.ts FORGET',
+  'recount.ts HAS_CALLS',
   'retire.ts PAGE',
   'roll-up.ts ENDED',
   'roll-up-accounts.ts INTO',

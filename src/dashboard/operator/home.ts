@@ -181,12 +181,13 @@ async function maintain(request: PageRequest): Promise<Answer> {
 async function runAudit(request: PageRequest): Promise<Answer> {
   const mode = request.form.text('mode') === 'full' ? 'full' : 'incremental'
   const report = await audit(request.options.sql, { mode, timeoutMs: AUDIT_TIMEOUT_MS })
-  const { transfers, orders } = report.payments
+  const { transfers, orders, creditDays } = report.payments
   return operatorPage(request, 'operator-audit', 'home', {
     report,
     isFull: report.mode === 'full',
     rules: Object.entries(report.differences).map(([rule, found]) => ({ rule, found })),
     transfers: transfers.join(', '),
     orders: orders.join(', '),
+    days: [...new Set([...report.days.usageDays, ...creditDays])].sort().join(', '),
   })
 }

@@ -50,6 +50,10 @@ export const OPERATOR_TEXTS = {
   'operator.audit.calls': { vi: 'Lượt gọi', en: 'Calls' },
   'operator.audit.holds': { vi: 'Khoản đang tạm giữ', en: 'Open holds' },
   'operator.audit.transfers': { vi: 'Giao dịch ngân hàng bị ảnh hưởng', en: 'Bank transfers affected' },
+  'operator.audit.days': {
+    vi: 'Các ngày có tổng trong báo cáo bị sai (`usage recount` tính lại)',
+    en: 'Days with wrong sums in reports (`usage recount` mends them)',
+  },
   'operator.audit.orders': { vi: 'Lệnh nạp bị ảnh hưởng', en: 'Orders affected' },
   'operator.audit.spool': {
     vi: 'Hàng đợi trên đĩa có dòng chưa ghi được vào sổ',
