@@ -131,6 +131,7 @@ function throughStream(open: () => ReplyStream): Way {
         headers: {},
         limits: LIMITS,
         pinger: PINGER,
+        room: null,
         ping: NO_BYTES,
         settle,
       }

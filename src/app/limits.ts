@@ -103,13 +103,19 @@ export const LIMITS = {
     fallback: 30_000,
     min: 100,
     max: 900_000,
-    what: 'How long a client may read nothing of a finished reply before its connection is closed.',
+    what: 'How long a client may read nothing of a finished reply before its connection is closed, and may take in all while other replies wait for room.',
   },
   replyBytesMax: {
     fallback: 64 * MIB,
     min: 1024,
     max: 1024 * MIB,
     what: 'Largest non-streamed reply of an upstream.',
+  },
+  repliesBytesMax: {
+    fallback: 192 * MIB,
+    min: MIB,
+    max: 65_536 * MIB,
+    what: 'Bytes of all long replies in one process, from 256 KiB on, until their clients have them; one account gets at most half.',
   },
   eventBytesMax: {
     fallback: 16 * MIB,

@@ -22,6 +22,11 @@ export class StreamFeed {
     this.#eventBytesMax = options.eventBytesMax
   }
 
+  /** Bytes of the event that is still incomplete. */
+  get pendingBytes(): number {
+    return this.#reader.pendingBytes
+  }
+
   /** Processes the next bytes, up to the event that ends the stream. Throws whatever the stream or the event parser throws. */
   push(chunk: Buffer): void {
     if (this.#stream.skim === undefined || chunk.length > this.#eventBytesMax) {

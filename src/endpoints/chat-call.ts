@@ -124,7 +124,8 @@ class ChatCall {
 
   /** Replays a non-streamed reply as the stream that the provider should have sent. */
   asEvents(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply> {
-    return asStream(reply, target, this.#opened.services.limits.replyBytesMax)
+    const { services, call } = this.#opened
+    return asStream(reply, target, { bytesMax: services.limits.replyBytesMax, room: call.replyRoom })
   }
 
   /** Called once a stream has begun: there will be no further attempt, so the body can be released. */

@@ -1,6 +1,6 @@
 /**
- * Limits the memory for request bodies. Each body needs a permit for its bytes, which count against a budget of the process and
- * a smaller budget of the key. A body that does not fit waits in line for a limited time.
+ * Limits the memory for request bodies, and for long replies. Each body needs a permit for its bytes, which count against a
+ * budget of the process and a smaller budget of its holder. A body that does not fit waits in line for a limited time.
  *
  * Bodies of unknown length ask for more bytes while they are read. Without precautions they could deadlock, each waiting for
  * bytes that others hold. So every budget keeps a reserve, enough for one body of the largest size, and lends it to one growing
@@ -14,7 +14,7 @@ export interface BodyPermitLimits {
   readonly bodyBytesMax: number
   /** Limit for the decoded bytes of all bodies in this process together. */
   readonly bodiesBytesMax: number
-  /** Limit for the decoded bytes of one key's bodies in this process. */
+  /** Limit for the decoded bytes of one holder's bodies in this process. */
   readonly keyBodiesBytesMax: number
   readonly bodiesWaitingMax: number
   /** Longest wait for a permit, in ms. */
@@ -22,8 +22,8 @@ export interface BodyPermitLimits {
 }
 
 /**
- * The owner of a budget. A number is the id of an API key. A string is the host of a client that sent no key, or a constant: all
- * keys with an empty wallet share one budget.
+ * The owner of a budget. A number is the id of an API key, or for replies of an account. A string is the host of a client that
+ * sent no key, or a constant: all keys with an empty wallet share one budget.
  */
 export type Holder = number | string
 
@@ -74,14 +74,17 @@ class Budget {
 
 export class BodyPermits {
   readonly #limits: BodyPermitLimits
+  readonly #what: string
   readonly #all: Budget
   readonly #byHolder = new Map<Holder, Budget>()
   readonly #waiters: Waiter[] = []
   #opened = 0
   #refused = 0
 
-  constructor(limits: BodyPermitLimits) {
+  /** `what` is in progress, as the text of a refusal says. */
+  constructor(limits: BodyPermitLimits, what = 'large requests') {
     this.#limits = limits
+    this.#what = what
     this.#all = new Budget(limits.bodiesBytesMax, limits.bodyBytesMax)
   }
 
@@ -105,6 +108,16 @@ export class BodyPermits {
   /** Bodies refused for lack of a permit since the process started. */
   get refused(): number {
     return this.#refused
+  }
+
+  /** The holders who must give back bytes for others to stop waiting; null: it does not matter who. */
+  get inTheWay(): ReadonlySet<Holder | null> {
+    return new Set(
+      this.#waiters.map(({ permit, bytes }) => {
+        const own = this.#byHolder.get(permit.holder)
+        return own === undefined || own.fits(permit, bytes) || own.fitsWithReserve(permit, bytes) ? null : permit.holder
+      }),
+    )
   }
 
   /** Opens a permit that holds no bytes yet. */
@@ -169,7 +182,7 @@ export class BodyPermits {
   forget(permit: BodyPermit): void {
     for (const waiter of this.#waiters.filter(waiting => waiting.permit === permit)) {
       this.#leave(waiter)
-      waiter.reject(crowded())
+      waiter.reject(this.crowded())
     }
   }
 
@@ -194,7 +207,15 @@ export class BodyPermits {
   /** @internal Counts a refusal, and returns its error. */
   refusal(): GatewayError {
     this.#refused++
-    return crowded()
+    return this.crowded()
+  }
+
+  /** @internal */
+  crowded(): GatewayError {
+    return new GatewayError('rate_limited', {
+      message: `Too many ${this.#what} are in progress; try again in ${RETRY_AFTER_SECONDS} s.`,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    })
   }
 
   #leave(waiter: Waiter): void {
@@ -226,7 +247,7 @@ export class BodyPermit {
    * they are. It rejects with GatewayError `rate_limited` if that takes too long, or if too many are waiting.
    */
   growTo(bytes: number): Promise<void> | null {
-    if (this.#released) return Promise.reject(crowded())
+    if (this.#released) return Promise.reject(this.#permits.crowded())
     const more = bytes - this.bytes
     if (more <= 0 || this.#permits.tryGrow(this, more)) return null
     return this.#permits.wait(this, more)
@@ -259,11 +280,4 @@ export class BodyPermit {
  */
 function isBefore(permit: BodyPermit, other: BodyPermit): boolean {
   return other.bytes === 0 || permit.number < other.number
-}
-
-function crowded(): GatewayError {
-  return new GatewayError('rate_limited', {
-    message: `Too many large requests are in progress; try again in ${RETRY_AFTER_SECONDS} s.`,
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  })
 }

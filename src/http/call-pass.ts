@@ -3,14 +3,16 @@
  * calls in flight.
  */
 
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { hostOf } from '../accounts/network.ts'
 import { type BodyPermit, type BodyPermitLimits, BodyPermits, type Holder } from './body-permits.ts'
 import { type BodyBounds, readBody } from './read-body.ts'
+import { type ReplyPermit, type ReplyPermitLimits, ReplyPermits } from './reply-permits.ts'
 
 export class CallPass {
   #permit: BodyPermit | null = null
+  #replyPermit: ReplyPermit | null = null
   #leave: (() => void) | null = null
   #released = false
   /** True while the call runs. The pass is then released when the call ends, whatever happens to the connection. */
@@ -37,6 +39,18 @@ export class CallPass {
     this.#permit?.add(bytes)
   }
 
+  /** The permit for the bytes of a long reply. */
+  replyPermit(permits: ReplyPermits, accountId: number): ReplyPermit {
+    this.#replyPermit ??= permits.open(accountId)
+    return this.#replyPermit
+  }
+
+  /** Call when the call has ended. Its reply keeps its permit until the client has it, or has left. */
+  replied(response: ServerResponse): void {
+    this.release()
+    this.#replyPermit?.replied(response)
+  }
+
   /** Releases the body's permit: the call continues without its body in memory. Safe to call more than once. */
   bodyDone(): void {
     this.#permit?.release()
@@ -57,7 +71,7 @@ interface BodyReading {
   readonly bounds: BodyBounds
 }
 
-export interface BodyLimits extends BodyPermitLimits {
+export interface BodyLimits extends BodyPermitLimits, ReplyPermitLimits {
   /** How many times larger than its compressed form a decoded body may be. */
   readonly bodyRatioMax: number
   /** Idle timeout while reading a request body, in ms. */
@@ -80,12 +94,14 @@ const SHARE_OF_HOST = 1 / 8
 /** Reads the bodies of a server's requests, each under a permit. */
 export class Bodies {
   readonly permits: BodyPermits
+  readonly replies: ReplyPermits
   readonly #strangers: BodyPermits
   readonly #bounds: Omit<BodyBounds, 'bytesMax'>
 
   constructor(limits: BodyLimits) {
     const { strangersBodiesBytesMax } = limits
     this.permits = new BodyPermits(limits)
+    this.replies = new ReplyPermits(limits)
     this.#strangers = new BodyPermits({
       ...limits,
       bodiesBytesMax: strangersBodiesBytesMax,
@@ -94,11 +110,12 @@ export class Bodies {
     this.#bounds = { ratioMax: limits.bodyRatioMax, idleMs: limits.bodyIdleMs }
   }
 
-  /** The permits for requests with an API key, and the permits for all other requests. */
+  /** The permits for requests with an API key, for all other requests, and for long replies. */
   byKind() {
     return [
       { kind: 'keys', permits: this.permits },
       { kind: 'strangers', permits: this.#strangers },
+      { kind: 'replies', permits: this.replies.permits },
     ] as const
   }
 

@@ -52,7 +52,9 @@ function addCallRoute(
       })
       const call = callOf(request, name, state.caller as Caller)
       state.pass.running = true
-      void readiness.track(runCall(services, call, client, { kind, pinger })).finally(() => state.pass.release())
+      void readiness
+        .track(runCall(services, call, client, { kind, pinger }))
+        .finally(() => state.pass.replied(reply.raw))
     },
   })
 }

@@ -94,7 +94,8 @@ export function newState({ headers, routeOptions }: FastifyRequest, startedMs: n
 
 /** A request as the pipeline sees it. */
 export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Caller): Call {
-  const { state } = request
+  const { state, server } = request
+  const replyPermit = () => state.pass.replyPermit(server.bodies.replies, caller.accountId)
   return {
     id: state.callId,
     requestId: state.requestId,
@@ -110,6 +111,10 @@ export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Call
     },
     bodyDone: () => state.pass.bodyDone(),
     reserve: bytes => state.pass.reserve(bytes),
+    replyRoom: {
+      grow: bytes => replyPermit().grow(bytes),
+      settle: bytes => replyPermit().settle(bytes),
+    },
     header: name => {
       if (name === 'x-request-id') return state.requestId
       const value = request.headers[name]

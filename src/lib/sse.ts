@@ -127,6 +127,11 @@ export class SseReader {
     this.#eventBytesMax = eventBytesMax
   }
 
+  /** Bytes of the incomplete block. */
+  get pendingBytes(): number {
+    return this.#partsBytes
+  }
+
   /** Whether the next byte will begin a new block. */
   get atBorder(): boolean {
     return this.#partsBytes === 0 && !this.#blockHasLines && !this.#lineHasBytes && !this.#afterCr

@@ -22,6 +22,7 @@ import type { MicroVnd } from '../lib/money.ts'
 import type { UnknownModels } from '../operations/unknown-models.ts'
 import type { ImageFetcher } from '../upstream/fetch-image.ts'
 import type { UpstreamRegistry } from '../upstream/registry.ts'
+import type { ReplyRoom } from '../upstream/reply-room.ts'
 import type { Attempt } from './attempt.ts'
 import type { Metered } from './meter.ts'
 
@@ -66,6 +67,8 @@ export interface Call {
    * `rate_limited` if there is none left.
    */
   readonly reserve: (bytes: number) => void
+  /** Memory for a long reply. It is given back when the client has the reply, or has left. */
+  readonly replyRoom: ReplyRoom
 }
 
 export type HeaderMap = Record<string, string>

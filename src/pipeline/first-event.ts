@@ -11,6 +11,7 @@ import { parseJson } from '../lib/json.ts'
 import { type SseEvent, SseReader } from '../lib/sse.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
+import { type ReplyRoom, Reservation } from '../upstream/reply-room.ts'
 
 export interface FirstEventOptions {
   /** Largest size of the first event, and of the comments before it, in bytes. */
@@ -19,6 +20,8 @@ export interface FirstEventOptions {
   readonly firstByteMs: number
   /** If a stream sends only comments, how long to wait for an event, in ms. After that, the stream is considered good. */
   readonly eventWaitMs: number
+  /** Memory for a long first event; null: as much as it takes. */
+  readonly room: ReplyRoom | null
   /** Aborted if the client disconnects. */
   readonly signal: Cancellation
   /** Credentials to mask in error texts. */
@@ -88,6 +91,13 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
         start = end
       }
     }
+    const reservation = new Reservation(options.room, {
+      wait: () => reply.pause(),
+      granted: () => {
+        if (!done) reply.resume()
+      },
+      refused: error => settle(() => reject(error)),
+    })
     const silent = () => new UpstreamFault('timeout', `no byte of the stream arrived within ${options.firstByteMs} ms`)
     const silence = setTimeout(() => settle(() => reject(silent())), options.firstByteMs)
     if (options.signal.aborted) return void leave()
@@ -99,6 +109,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
         bytes += chunk.length
         attempt(() => read(chunk))
         if (bytes > options.eventBytesMax) settle(() => resolve(chunks))
+        if (!done) reservation.need(bytes)
         if (!done) timer ??= setTimeout(() => settle(() => resolve(chunks)), options.eventWaitMs)
       },
       end() {

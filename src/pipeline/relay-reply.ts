@@ -11,7 +11,21 @@ import { parseJson } from '../lib/json.ts'
 import { NestingError } from '../lib/json-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
+import type { ReplyRoom } from '../upstream/reply-room.ts'
 import type { PreparedCall, ReadReply } from './prepared-call.ts'
+
+export interface WholeBounds {
+  readonly bytesMax: number
+  readonly room: ReplyRoom
+}
+
+/** Reads a reply's body to its end. Rejects with GatewayError `upstream_failed`, or `rate_limited` if there is no room for it. */
+export function readWhole(reply: UpstreamReply, { bytesMax, room }: WholeBounds): Promise<Buffer> {
+  return reply.readBody(bytesMax, room).catch((error: unknown) => {
+    if (error instanceof GatewayError) throw error
+    throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
+  })
+}
 
 /**
  * Resolves with the reply for the client. Calls `onRead` with the bytes of a valid reply. Throws GatewayError `upstream_…` if
@@ -20,12 +34,10 @@ import type { PreparedCall, ReadReply } from './prepared-call.ts'
 export async function readWholeReply(
   reply: UpstreamReply,
   prepared: Pick<PreparedCall, 'readReply'>,
-  bytesMax: number,
+  bounds: WholeBounds,
   onRead: (bytes: Buffer) => void,
 ): Promise<ReadReply> {
-  const bytes = await reply.readBody(bytesMax).catch((error: unknown) => {
-    throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
-  })
+  const bytes = await readWhole(reply, bounds)
   try {
     const read = prepared.readReply(bytes)
     onRead(bytes)

@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.ts'
 import type { ByteText } from '../lib/byte-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
+import { type ReplyRoom, Reservation } from '../upstream/reply-room.ts'
 import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'
 import type { Pinger, Watch } from './pinger.ts'
 import { unreadable, withoutSecrets } from './relay-reply.ts'
@@ -18,6 +19,8 @@ export interface StreamRelay {
   readonly headers: HeaderMap
   readonly limits: PipelineLimits
   readonly pinger: Pinger
+  /** Memory for long events; null: as much as they take. */
+  readonly room: ReplyRoom | null
   /** The growing hold of the stream; null if its price is fixed. */
   readonly hold: StreamHold | null
   /** The event or comment that keeps the client's connection alive, including the blank line that ends it. */
@@ -47,6 +50,7 @@ class RelayRun {
   readonly #resolve: (end: StreamEnd) => void
   readonly #reject: (error: unknown) => void
   readonly #feed: StreamFeed
+  readonly #reservation: Reservation
   /** Chunks that arrived in this turn of the event loop, at most `eventBytesMax` bytes; they are read together. */
   #gathered: Buffer[] = []
   #gatheredBytes = 0
@@ -68,13 +72,16 @@ class RelayRun {
     this.#reject = reject
     const { eventBytesMax } = relay.limits
     this.#feed = new StreamFeed(relay.stream, events => this.#write(events), { eventBytesMax })
+    this.#reservation = new Reservation(relay.room, {
+      wait: () => relay.upstream.pause(),
+      granted: () => this.#resume(),
+      refused: error => this.#fail(error),
+    })
   }
 
   run(): void {
     const { upstream, client, hold, pinger, limits } = this.#relay
-    client.onDrain(() => {
-      if (!this.#ended && hold?.state !== 'wait') upstream.resume()
-    })
+    client.onDrain(() => this.#resume())
     if (hold !== null) hold.onChange = () => this.#holdChanged()
     if (client.gone.aborted) {
       this.#abandon()
@@ -123,9 +130,16 @@ class RelayRun {
       if (this.#relay.hold === null) this.#feed.push(chunk)
       else if (!this.#feedWithin(this.#relay.hold, chunk)) return
       if (this.#relay.stream.finished) this.#complete()
+      else this.#reservation.need(this.#feed.pendingBytes)
     } catch (error) {
       this.#fail(error)
     }
+  }
+
+  /** Resumes the upstream, unless the stream still has another reason to wait. */
+  #resume(): void {
+    const { hold, upstream, client } = this.#relay
+    if (!this.#ended && hold?.state !== 'wait' && !this.#reservation.isWaiting && !client.full) upstream.resume()
   }
 
   /** Reads as much as the hold allows and keeps the rest. False if the stream has to pause or end. */
@@ -147,7 +161,7 @@ class RelayRun {
   }
 
   #holdChanged(): void {
-    const { hold, upstream, client } = this.#relay
+    const { hold } = this.#relay
     if (this.#ended || hold === null) return
     if (hold.state === 'spent') {
       this.#spend(hold)
@@ -158,7 +172,7 @@ class RelayRun {
     for (const chunk of kept) this.#read(chunk)
     if (this.#ended || hold.state !== 'go') return
     if (this.#endCame) this.#end()
-    else if (!client.full) upstream.resume()
+    else this.#resume()
   }
 
   #end = (): void => {

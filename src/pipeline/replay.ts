@@ -7,8 +7,8 @@ import type { UpstreamTarget } from '../generated/types.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import { isObject } from '../lib/json.ts'
 import { wireOf } from '../translate/wired.ts'
-import { UpstreamFault } from '../upstream/fault.ts'
 import { UpstreamReply } from '../upstream/reply.ts'
+import { readWhole, type WholeBounds } from './relay-reply.ts'
 
 const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
 
@@ -16,11 +16,13 @@ const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
  * Returns the reply unchanged if it is not JSON. Throws GatewayError `upstream_failed` if the JSON is cut off or is not an
  * object.
  */
-export async function asStream(reply: UpstreamReply, target: UpstreamTarget, bytesMax: number): Promise<UpstreamReply> {
+export async function asStream(
+  reply: UpstreamReply,
+  target: UpstreamTarget,
+  bounds: WholeBounds,
+): Promise<UpstreamReply> {
   if (!reply.header('content-type').includes('application/json')) return reply
-  const body = await reply.readBody(bytesMax).catch((error: unknown) => {
-    throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
-  })
+  const body = await readWhole(reply, bounds)
   const json = parseExactJson(body.toString('utf8'))
   if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
   const text = FORMATS[wireOf(target)]

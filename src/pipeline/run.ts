@@ -59,20 +59,20 @@ function relay(open: Admitted, pinger: Pinger): Promise<void> {
 }
 
 async function relayWhole(open: Admitted, whole: WholeCall): Promise<void> {
-  const { services, bill, resolution } = open
+  const { services, call, bill, resolution } = open
+  const bounds = { bytesMax: services.limits.replyBytesMax, room: call.replyRoom }
   const reply = await sendCall(open, {
     entry: resolution.entry,
     prepare: whole.prepare,
-    receive: (upstream, prepared) =>
-      readWholeReply(upstream, prepared, services.limits.replyBytesMax, bytes => bill.extras?.countIn(bytes)),
+    receive: (upstream, prepared) => readWholeReply(upstream, prepared, bounds, bytes => bill.extras?.countIn(bytes)),
     streamed: false,
   })
-  open.call.attempts.at(-1)?.complete()
+  call.attempts.at(-1)?.complete()
   await sendWhole(open, whole.usedBy(reply), reply.body)
 }
 
 async function relayEvents(open: Admitted, events: EventsCall, pinger: Pinger): Promise<void> {
-  const { services, client, bill, headers, resolution } = open
+  const { services, call, client, bill, headers, resolution } = open
   const { upstream, stream } = await sendCall(open, {
     entry: resolution.entry,
     prepare: events.prepare,
@@ -91,6 +91,7 @@ async function relayEvents(open: Admitted, events: EventsCall, pinger: Pinger): 
     headers,
     limits: services.limits,
     pinger,
+    room: call.replyRoom,
     hold: events.holdOf(stream),
     ping: events.ping,
     settle: end => bill.settle(events.resultOf(stream, end)),

@@ -69,6 +69,7 @@ export function awaitStream({ services, call, client }: CallScope, reply: Upstre
     eventBytesMax,
     firstByteMs,
     eventWaitMs,
+    room: call.replyRoom,
     signal: client.gone,
     secrets: reply.secrets,
   })

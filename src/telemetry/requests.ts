@@ -1,9 +1,9 @@
-/** Metric families of requests before a call begins: body memory, connections, and refusals by the limit on calls in flight. */
+/** Metric families of what calls take: memory for bodies and long replies, connections, and refusals by the limit on calls in flight. */
 
 import { counter, type Family, gauge } from '../lib/metrics.ts'
 
 export interface RequestMetrics {
-  /** Two elements: one for bodies sent with API keys, one for notifications and forms. */
+  /** One element each for bodies sent with API keys, for notifications and forms, and for long replies. */
   readonly bodies: readonly BodyMetrics[]
   /** Number of connections on which the rest of a refused body is being discarded. */
   readonly lingering: number
@@ -12,7 +12,7 @@ export interface RequestMetrics {
 }
 
 export interface BodyMetrics {
-  readonly kind: 'keys' | 'strangers'
+  readonly kind: 'keys' | 'strangers' | 'replies'
   readonly bytes: number
   readonly bytesMax: number
   readonly waiting: number
@@ -25,22 +25,22 @@ export function requestFamilies({ bodies, lingering, refusedInFlight }: RequestM
   return [
     gauge(
       'gateway_bodies_bytes',
-      'Bytes of request bodies in memory: of those sent with API keys, and of notifications and forms (strangers).',
+      'Bytes of bodies in memory: of requests with API keys, of notifications and forms (strangers), and of long replies.',
       each(({ bytes }) => bytes),
     ),
     gauge(
       'gateway_bodies_bytes_max',
-      'Bytes of request bodies that may be in memory; see gateway_bodies_bytes.',
+      'Bytes of bodies that may be in memory; see gateway_bodies_bytes.',
       each(({ bytesMax }) => bytesMax),
     ),
     gauge(
       'gateway_bodies_waiting',
-      'Request bodies waiting for others to finish.',
+      'Bodies waiting for others to finish.',
       each(({ waiting }) => waiting),
     ),
     counter(
       'gateway_bodies_refused_total',
-      'Request bodies refused for lack of room.',
+      'Bodies refused for lack of room.',
       each(({ refused }) => refused),
     ),
     gauge(

@@ -2,6 +2,7 @@
 
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { UpstreamFault } from './fault.ts'
+import { type ReplyRoom, Reservation } from './reply-room.ts'
 
 /** Where a reply's bytes come from. */
 export interface ReplySource {
@@ -66,25 +67,14 @@ export class UpstreamReply {
     if (this.#outcome === null) this.#source.pause()
   }
 
-  /** Reads the body to its end. Rejects with UpstreamFault when it breaks off or exceeds `bytesMax`. */
-  readBody(bytesMax: number): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = []
-      let size = 0
-      this.consume({
-        data: chunk => {
-          size += chunk.length
-          if (size <= bytesMax) chunks.push(chunk)
-          else {
-            // Reject before closing the connection, or the close would be reported as the reason.
-            reject(new UpstreamFault('oversized', `the reply exceeds ${bytesMax} bytes`))
-            this.abort()
-          }
-        },
-        end: () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
-        error: reject,
-      })
-    })
+  /**
+   * Reads the body to its end. Rejects with UpstreamFault when it breaks off or exceeds `bytesMax`, and with what `room` rejects
+   * with if there is no memory for it.
+   */
+  readBody(bytesMax: number, room: ReplyRoom | null = null): Promise<Buffer> {
+    const collector = new BodyCollector(this, { bytesMax, room })
+    this.consume(collector)
+    return collector.body
   }
 
   /** Reads the body of an error; empty if it breaks off, is too large or takes too long, because the status says enough. */
@@ -137,5 +127,59 @@ export class UpstreamReply {
   #deliverOutcome(consumer: UpstreamConsumer, outcome: { fault: UpstreamFault | null }): void {
     if (outcome.fault) consumer.error(outcome.fault)
     else consumer.end()
+  }
+}
+
+class BodyCollector implements UpstreamConsumer {
+  readonly #reply: UpstreamReply
+  readonly #bytesMax: number
+  readonly #reservation: Reservation
+  readonly #done = Promise.withResolvers<Buffer>()
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #hasEnded = false
+
+  constructor(reply: UpstreamReply, { bytesMax, room }: { bytesMax: number; room: ReplyRoom | null }) {
+    this.#reply = reply
+    this.#bytesMax = bytesMax
+    this.#reservation = new Reservation(room, {
+      wait: () => reply.pause(),
+      granted: () => (this.#hasEnded ? this.end() : reply.resume()),
+      refused: error => this.#refuse(error),
+    })
+  }
+
+  get body(): Promise<Buffer> {
+    return this.#done.promise
+  }
+
+  data(chunk: Buffer): void {
+    const declared = Number(this.#reply.header('content-length')) || 0
+    this.#bytes += chunk.length
+    if (Math.max(this.#bytes, declared) > this.#bytesMax) {
+      this.#refuse(new UpstreamFault('oversized', `the reply exceeds ${this.#bytesMax} bytes`))
+      return
+    }
+    this.#chunks.push(chunk)
+    this.#reservation.need(this.#bytes, declared)
+  }
+
+  end(): void {
+    this.#hasEnded = true
+    if (this.#reservation.isWaiting) return
+    this.#reservation.settle()
+    this.#done.resolve(this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks))
+    this.#chunks = []
+  }
+
+  error(error: unknown): void {
+    this.#done.reject(error)
+    this.#chunks = []
+  }
+
+  #refuse(error: unknown): void {
+    // Reject before closing the connection, or the close would be reported as the reason.
+    this.error(error)
+    this.#reply.abort()
   }
 }

@@ -67,6 +67,7 @@ function relay({ hold = null }: Partial<Pick<StreamRelay, 'hold'>> = {}) {
     client,
     stream,
     headers: {},
+    room: null,
     hold,
     limits: {
       ...({} as Parameters<typeof relayStream>[0]['limits']),

@@ -61,7 +61,7 @@ test('no more comments are kept until the first event than an event may be long'
   const source = { pause() {}, resume() {}, abort() {} }
   const reply = new UpstreamReply(source, 200, { 'content-type': 'text/event-stream' })
   const limits = { eventBytesMax: 1_000, firstByteMs: 600_000, eventWaitMs: 600_000 }
-  const waiting = awaitFirstEvent(reply, { ...limits, signal: NEVER_CANCELLED, secrets: [] })
+  const waiting = awaitFirstEvent(reply, { ...limits, room: null, signal: NEVER_CANCELLED, secrets: [] })
   for (let comments = 0; comments < 11; comments++) reply.receive(Buffer.from(`: ${'x'.repeat(96)}\n\n`))
   expect(await waiting).toBe(reply)
 })
