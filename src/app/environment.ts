@@ -68,7 +68,12 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
   {
     title: 'Database',
     variables: [
-      { name: 'DATABASE_URL', fallback: 'the embedded Postgres', what: 'Postgres 18 or newer.', required: true },
+      {
+        name: 'DATABASE_URL',
+        fallback: 'the embedded Postgres',
+        what: 'Postgres 18 or newer, `postgres://user:password@host:5432/database`; TLS and Unix sockets as in [operations.md](operations.md#address-of-the-database).',
+        required: true,
+      },
       {
         name: 'DATABASE_DIRECT_URL',
         fallback: 'none',

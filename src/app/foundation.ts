@@ -7,6 +7,7 @@ import type { KeySecrets } from '../accounts/key-secret.ts'
 import { TABLES } from '../generated/tables.ts'
 import { MigrationBusyError, migrate } from '../ledger/migrate.ts'
 import { faultCode, openDatabase, type Sql } from '../lib/database.ts'
+import { readDatabaseAddress } from '../lib/database-address.ts'
 import { generateSecretSet, parseSecretSet } from '../lib/secrets.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import type { EmbeddedPostgres } from './embedded-postgres.ts'
@@ -131,7 +132,7 @@ function databaseVariable({ databaseDirectUrl }: Config): string {
 function databaseFault(error: unknown, config: Config): string {
   const name = databaseVariable(config)
   const url = config.databaseDirectUrl ?? config.databaseUrl
-  const place = url === null ? '' : ` at ${hostsOf(url)}`
+  const place = url === null ? '' : ` at ${readDatabaseAddress(url).place}`
   const code = faultCode(error)
   if (SILENT.has(code)) {
     return (
@@ -148,13 +149,3 @@ function databaseFault(error: unknown, config: Config): string {
 
 /** Error codes for timeouts while connecting or during a statement. */
 const SILENT: ReadonlySet<string> = new Set(['CONNECT_TIMEOUT', 'ETIMEDOUT', 'STATEMENT_DEADLINE', '57014'])
-
-/** Host and port of a database URL, without its credentials. */
-function hostsOf(url: string): string {
-  try {
-    const { hostname, port } = new URL(url)
-    return `${hostname}:${port || '5432'}`
-  } catch {
-    return 'its host'
-  }
-}

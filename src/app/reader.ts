@@ -1,5 +1,6 @@
 /** Reads environment variables one by one and reports all faults together. */
 
+import { readDatabaseAddress } from '../lib/database-address.ts'
 import { parseSecretSet } from '../lib/secrets.ts'
 import type { LimitRow } from './limits.ts'
 
@@ -54,6 +55,17 @@ export class Reader {
     if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '')
     this.faults.push(`${name} is not a URL; write one that begins with ${protocols.map(p => `${p}//`).join(' or ')}`)
     return null
+  }
+
+  /** Reads the address of a Postgres. */
+  database(name: string): string | null {
+    const value = this.text(name)
+    try {
+      if (value !== null) readDatabaseAddress(value)
+    } catch (error) {
+      this.faults.push(`${name} ${(error as Error).message}`)
+    }
+    return value
   }
 
   secretSet(name: string): string | null {

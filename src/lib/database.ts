@@ -1,6 +1,7 @@
 /** Connections to Postgres with the settings that make postgres.js 3.4 safe, and a classification of its errors. */
 
 import postgres from 'postgres'
+import { readDatabaseAddress } from './database-address.ts'
 import { startDeadline } from './deadlines.ts'
 
 export type Sql = postgres.Sql
@@ -34,7 +35,9 @@ export interface DatabaseOptions {
  * that the statement casts (`$1::text::bigint`), because a retried statement serialises them twice.
  */
 export function openDatabase(options: DatabaseOptions): Sql {
+  const { session, place: _, ...address } = readDatabaseAddress(options.url)
   const settings = {
+    ...address,
     max: options.connectionsMax,
     onparameter(name: string, value: string) {
       if (name === IN_HOT_STANDBY && value === 'on') setTimeout(leaveStandby, STANDBY_PAUSE_MS).unref()
@@ -48,9 +51,14 @@ export function openDatabase(options: DatabaseOptions): Sql {
     backoff: reconnectSeconds,
     onnotice: () => {},
     prepare: options.pooled !== true,
-    connection: { application_name: options.name, TimeZone: 'UTC', ...(options.pooled ? {} : sessionOf(options)) },
+    connection: {
+      ...session,
+      application_name: options.name,
+      TimeZone: 'UTC',
+      ...(options.pooled ? {} : sessionOf(options)),
+    },
   }
-  const sql = postgres(options.url, settings)
+  const sql = postgres(settings as unknown as postgres.Options<Record<string, never>>)
   function leaveStandby(): void {
     // The driver reports a parameter only when it changes, and the next connection may lead to a standby again.
     delete (sql.parameters as Record<string, string>)[IN_HOT_STANDBY]
