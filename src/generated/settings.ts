@@ -249,5 +249,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '85684e87363821bdfa260afc1147cc4b2f4d5fcab171b0611533002f14e8a5c5',
+  digest: 'b99c1906d0eea19b893f6c1a33ee7645a0e3a8455b8411ad80141790f1ffafd3',
 }

@@ -28,7 +28,7 @@ requireWhole(new URL('.', import.meta.url), {
     'settings.ts',
     'upstreams.ts',
   ],
-  digest: '4716c42ae8dd4fbdb3b7982913add453d0253ad72efc0579e5555862ad139ae5',
+  digest: '0b6c60db94c1039c098e040abb27296cc38f2fbcfa7b9dd793edb7f4cf46eda2',
 })
 
 /** The current catalogue. */

@@ -468,7 +468,7 @@ export interface DialectOutput {
 export interface DialectTurns {
   /** Where instructions go. system, developer: into messages with this role; system if the upstream rejects the developer role. instructions (responses format only): into the request field of that name. */
   readonly systemRole: 'system' | 'developer' | 'instructions'
-  /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
+  /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. Unless they are kept, a chat upstream gets a single system message. */
   readonly midSystem: 'keep' | 'hoist' | 'user_text'
   /** User and assistant turns must alternate: consecutive turns of one role are merged. */
   readonly alternate: boolean

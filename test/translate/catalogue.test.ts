@@ -72,6 +72,28 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
   })
 })
 
+test('MiniMax and Qwen, whose hosts refuse a second system message, get one', () => {
+  const turn = (role: string, content: string) => ({ role, content })
+  const turns = [
+    turn('user', 'hi'),
+    turn('system', 'The agents are A and B.'),
+    turn('assistant', 'Hi.'),
+    turn('user', 'go'),
+  ]
+  const entries = chatModels.filter(({ upstreams }) => /minimax|qwen/i.test(upstreams[0]!.model))
+  expect(entries.length).toBeGreaterThan(2)
+  for (const entry of entries) {
+    const converted = convert(entry, { max_tokens: 100, system: 'Be brief.', messages: turns })
+    const body = { messages: [turn('system', 'Be brief.'), turn('system', 'Today is Monday.'), ...turns] }
+    const same = planned({ format: 'chat_completions', body, entry, target: entry.upstreams[0]! })?.body
+    for (const { messages } of [converted, same as unknown as JsonObject]) {
+      const roles = (messages as JsonObject[]).map(({ role }) => role)
+      expect([roles.indexOf('system'), roles.lastIndexOf('system')], entry.id).toEqual([0, 0])
+      expect(JSON.stringify(messages), entry.id).toContain('The agents are A and B.')
+    }
+  }
+})
+
 /** The plan for a call; null if the call is refused. */
 function planned(call: SameFormatCall): SameFormatPlan | null {
   try {

@@ -41,19 +41,24 @@ export function placed(messages: readonly JsonValue[], { midSystem, alternate }:
   return alternate ? merged(set, ({ role, tool_calls }) => role !== 'tool' && tool_calls === undefined) : set
 }
 
+/** Leaves one system message, at the top: hosts that refuse later ones refuse a second one as well. */
 function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_text'): JsonValue[] {
   const first = firstTurn(messages)
+  const leading = messages.slice(0, first)
   const rest = messages.slice(first)
   const later = rest.filter(isSystem)
-  if (later.length === 0) return messages as JsonValue[]
+  if (leading.length < 2 && later.length === 0) return messages as JsonValue[]
   if (midSystem === 'user_text') {
     return [
-      ...messages.slice(0, first),
+      ...joinedSystem(leading.filter(isSystem)),
       ...rest.map(message => (isSystem(message) ? withMember(message, 'role', 'user') : message)),
     ]
   }
-  const [top, ...others] = [...messages.slice(0, first).filter(isSystem), ...later] as [JsonObject, ...JsonObject[]]
-  return [others.reduce(joined, top), ...rest.filter(message => !isSystem(message))]
+  return [...joinedSystem([...leading.filter(isSystem), ...later]), ...rest.filter(message => !isSystem(message))]
+}
+
+function joinedSystem([top, ...others]: readonly JsonObject[]): JsonObject[] {
+  return top === undefined ? [] : [others.reduce(joined, top)]
 }
 
 /**

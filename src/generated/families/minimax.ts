@@ -18,6 +18,10 @@ const minimaxDialect: Dialect = {
     ...DIALECT.output,
     capField: 'max_completion_tokens',
   },
+  turns: {
+    ...DIALECT.turns,
+    midSystem: 'user_text',
+  },
   content: {
     ...DIALECT.content,
     documents: 'placeholder',

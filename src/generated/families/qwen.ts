@@ -14,6 +14,10 @@ const qwenFacts = {
 } as const satisfies Partial<TableEntry>
 const qwenDialect: Dialect = {
   ...DIALECT,
+  turns: {
+    ...DIALECT.turns,
+    midSystem: 'user_text',
+  },
   content: {
     ...DIALECT.content,
     imagesUnsupported: 'placeholder',
