@@ -28,21 +28,27 @@ export interface ReplyContent {
 }
 
 /**
+ * Finish reasons of replies that were cut and that were blocked. Besides the format's own: those of Z.AI and Mistral, according to
+ * their documentation, and Gemini's native ones, which its chat layer has passed on (reports of users); all read 2026-11.
+ */
+const TRUNCATED: ReadonlySet<string> = new Set([
+  ...['length', 'max_tokens', 'model_length', 'model_context_window_exceeded'],
+])
+const BLOCKED: ReadonlySet<string> = new Set([
+  ...['content_filter', 'sensitive', 'safety', 'recitation', 'blocklist', 'prohibited_content', 'spii'],
+])
+
+/**
  * Maps the `finish_reason` of a chat reply. Many upstreams send `stop` after tool calls, so a reply with calls counts
  * as `tool_use` unless it was truncated or refused.
  */
 export function stopReasonOf(finishReason: string | null, { hasCalls, hasRefusal }: ReplyContent): StopReason {
-  switch (finishReason) {
-    case 'length':
-      return 'max_tokens'
-    case 'content_filter':
-      return 'refusal'
-    case 'tool_calls':
-    case 'function_call':
-      return hasCalls ? 'tool_use' : 'end_turn'
-    default:
-      // Any other value: stop, null, eos, and future ones.
-      if (hasRefusal) return 'refusal'
-      return hasCalls ? 'tool_use' : 'end_turn'
-  }
+  // Gemini may add its own reason: `content_filter: PROHIBITED_CONTENT`.
+  const reason = (finishReason ?? '').split(':', 1)[0]!.toLowerCase()
+  if (TRUNCATED.has(reason)) return 'max_tokens'
+  if (BLOCKED.has(reason)) return 'refusal'
+  // Any other value: stop, tool_calls, function_call, eos, none, and future ones.
+  const namesCalls = reason === 'tool_calls' || reason === 'function_call'
+  if (hasRefusal && !namesCalls) return 'refusal'
+  return hasCalls ? 'tool_use' : 'end_turn'
 }

@@ -30,12 +30,14 @@ export class MessagesReplyWriter implements ReplyWriter {
   }
 
   /**
-   * Starts the message. If the upstream has not reported its input tokens yet, sends our own count, because some clients read
-   * the count only from this event.
+   * Starts the message. If the upstream has not reported its input tokens yet, or only as zero, sends our own count, because
+   * some clients read the count only from this event.
    */
   start(): void {
     const { newId, clientModel, usageSoFar, countInputTokens } = this.#facts
-    const usage = usageSoFar() ?? { ...NOTHING, inputTokens: countInputTokens() }
+    const reported = usageSoFar()
+    const isReported = reported !== null && reported.inputTokens > 0
+    const usage = isReported ? reported : { ...NOTHING, inputTokens: countInputTokens() }
     this.#text += messageStart({ id: `msg_${newId()}`, model: clientModel, usage })
   }
 
