@@ -39,10 +39,42 @@ export function qualifiesForStrictChat(schema: JsonObject): boolean {
   })
 }
 
-/** Whether messages upstreams accept this schema as strict: all objects are closed, and nothing is recursive. */
+/**
+ * Whether messages upstreams accept this schema as strict: all objects are closed, nothing is recursive, and there are no
+ * keywords that they refuse (`For 'integer' type, property 'minimum' is not supported`).
+ */
 export function qualifiesForStrictMessages(schema: JsonObject): boolean {
   if (isRecursive(schema)) return false
-  return everySchema(schema, node => !isObjectSchema(node) || node.additionalProperties === false)
+  return everySchema(schema, node => {
+    if (!Object.entries(node).every(([key, value]) => isStrictKeyword(key, value))) return false
+    return !isObjectSchema(node) || node.additionalProperties === false
+  })
+}
+
+function isStrictKeyword(key: string, value: JsonValue | undefined): boolean {
+  if (key === 'pattern') return typeof value === 'string' && !/\(\?[=!<]|\\[bB1-9]/.test(value)
+  return key === '$schema' || !isDescribed(key, value)
+}
+
+/** What messages upstreams allow in all strict schemas of a request together (vendor documentation, read 2026-11). */
+const STRICT_SCHEMAS_MAX = 20
+const OPTIONAL_PROPERTIES_MAX = 24
+const UNIONS_MAX = 16
+
+/** Whether messages upstreams accept these strict schemas in one request. */
+export function fitStrictMessages(schemas: readonly JsonObject[]): boolean {
+  let optional = 0
+  let unions = 0
+  const count = ({ properties, required }: JsonObject) => {
+    const always = new Set(arrayOrEmpty(required))
+    for (const [name, property] of isObject(properties) ? Object.entries(properties) : []) {
+      if (!always.has(name)) optional++
+      if (isObject(property) && (Array.isArray(property.type) || property.anyOf !== undefined)) unions++
+    }
+    return true
+  }
+  for (const schema of schemas) everySchema(schema, count)
+  return schemas.length <= STRICT_SCHEMAS_MAX && optional <= OPTIONAL_PROPERTIES_MAX && unions <= UNIONS_MAX
 }
 
 /** Keywords that messages upstreams accept in a reply schema. All others are moved to the description. */
@@ -56,11 +88,12 @@ const REPLY_FORMATS = new Set([
 
 /**
  * Returns the reply schema for a messages upstream: objects are closed, and unsupported constraints are described in text. Null
- * if the schema is recursive or has objects with arbitrary keys, which cannot be expressed.
+ * if the schema is recursive or has objects with arbitrary keys, which cannot be expressed, or if it is too large.
  */
 export function replySchema(schema: JsonObject): JsonObject | null {
   if (isRecursive(schema) || !everySchema(schema, node => !hasFreeKeys(node))) return null
-  return closeSchema(schema)
+  const closed = closeSchema(schema)
+  return fitStrictMessages([closed]) ? closed : null
 }
 
 function closeSchema(node: JsonObject): JsonObject {

@@ -12,11 +12,13 @@ import { readSignedId, signId } from '../../src/conversation/signed-ids.ts'
 import { endUserId } from '../../src/dialect/end-user.ts'
 import { chosenOutputTokens, clampOutputTokens } from '../../src/dialect/output-cap.ts'
 import {
+  fitStrictMessages,
   qualifiesForStrictChat,
   qualifiesForStrictMessages,
   replySchema,
   toolSchema,
 } from '../../src/dialect/schemas.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
 import { imageUrlsToFetch, inlineImages } from '../../src/translate/image-urls.ts'
 
 describe('tool names', () => {
@@ -106,6 +108,10 @@ test.each<[unknown, object]>([
 
 describe('schemas', () => {
   const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+  const objectWith = (count: number, property: object, required?: string[]): JsonObject => {
+    const properties = Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, property]))
+    return { ...closed, properties, required: required ?? Object.keys(properties) } as JsonObject
+  }
 
   test('of tools are always object schemas', () => {
     expect(toolSchema(undefined, 'pass')).toEqual({ type: 'object', properties: {} })
@@ -129,7 +135,11 @@ describe('schemas', () => {
     ['one with an optional property', { ...closed, required: [] }, false, true],
     ['one with an open object inside', { ...closed, properties: { a: { type: 'object', properties: {} } } }, false, false],
     ['one with an open object in a list', { ...closed, properties: { a: { type: 'array', items: { type: 'object' } } } }, false, false],
-    ['one with a lookahead', { ...closed, properties: { a: { type: 'string', pattern: '^(?=x)' } } }, false, true],
+    ['one with a lookahead', { ...closed, properties: { a: { type: 'string', pattern: '^(?=x)' } } }, false, false],
+    ['one with a plain pattern', { ...closed, properties: { a: { type: 'string', pattern: '^[a-z]+$', format: 'date' } } }, true, true],
+    ['one with a range', { ...closed, properties: { a: { type: 'integer', minimum: 1, maximum: 5 } } }, true, false],
+    ['one with a length', { ...closed, properties: { a: { type: 'array', items: { type: 'string', minLength: 1 } } } }, true, false],
+    ['one with oneOf', { ...closed, properties: { a: { oneOf: [closed] } } }, true, false],
     ['one with allOf', { ...closed, properties: { a: { allOf: [closed] } } }, false, true],
     ['a recursive one', { ...closed, properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: { ...closed, properties: { a: { $ref: '#/$defs/n' } } } } }, true, false],
     ['one with a reference', { ...closed, properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: closed } }, true, true],
@@ -138,6 +148,24 @@ describe('schemas', () => {
   ])('%s: strict for chat %#', (_, schema, chat, messages) => {
     expect(qualifiesForStrictChat(schema as typeof closed)).toBe(chat)
     expect(qualifiesForStrictMessages(schema as typeof closed)).toBe(messages)
+  })
+
+  // biome-ignore format: one case per line
+  test.each<[string, object[], boolean]>([
+    ['20 small ones', Array(20).fill(closed), true],
+    ['21 small ones', Array(21).fill(closed), false],
+    ['24 optional properties', Array(12).fill({ ...closed, properties: { a: {}, b: {} }, required: [] }), true],
+    ['25 optional properties', [objectWith(25, {}, [])], false],
+    ['16 unions', [objectWith(8, { type: ['string', 'null'] }), objectWith(8, { anyOf: [closed, { type: 'null' }] })], true],
+    ['17 unions', [objectWith(17, { type: ['string', 'null'] })], false],
+    ['17 unions in a list', [{ ...closed, properties: { a: { type: 'array', items: objectWith(17, { type: ['string', 'null'] }) } } }], false],
+  ])('that are strict may be in one messages request up to its limits: %s', (_, schemas, fit) => {
+    expect(fitStrictMessages(schemas as JsonObject[])).toBe(fit)
+  })
+
+  test('of a reply cannot be expressed if they are beyond those limits', () => {
+    expect(replySchema(objectWith(16, { type: ['string', 'null'] }))).not.toBeNull()
+    expect(replySchema(objectWith(17, { type: ['string', 'null'] }))).toBeNull()
   })
 
   test('of a reply cannot be expressed if keys are arbitrary or definitions recursive', () => {

@@ -187,6 +187,41 @@ describe('what a JSON reply is for', () => {
   })
 })
 
+describe('strict tools of other formats', () => {
+  const closed = { type: 'object', properties: { n: { type: 'string' } }, required: ['n'], additionalProperties: false }
+  const ranged = { ...closed, properties: { n: { type: 'integer', minimum: 1 } } }
+  const nullable = Object.fromEntries(
+    Array.from({ length: 10 }, (_, index) => [`p${index}`, { type: ['string', 'null'] }]),
+  )
+  const large = { ...closed, properties: nullable, required: Object.keys(nullable) }
+  const strictOf = (schemas: readonly object[], more: object = {}) => {
+    const tools = schemas.map((parameters, index) => ({
+      type: 'function',
+      function: { name: `f${index}`, parameters, strict: true },
+    }))
+    const native = dialectOf({ structured_output: { method: 'native' } })
+    const body = converted(
+      { from: 'chat_completions', to: 'messages' },
+      { messages: [user('hi')], tools, ...more },
+      native,
+    )
+    return (body.tools as JsonObject[]).map(({ strict }) => strict === true)
+  }
+
+  test('stay strict only with schemas that a messages upstream accepts', () => {
+    expect(strictOf([closed, ranged, closed])).toEqual([true, false, true])
+  })
+
+  test('all lose it if they are beyond what a messages upstream accepts together', () => {
+    expect(strictOf(Array(20).fill(closed))).toEqual(Array(20).fill(true))
+    expect(strictOf(Array(21).fill(closed))).toEqual(Array(21).fill(false))
+    expect(strictOf([large])).toEqual([true])
+    expect(strictOf([large, large])).toEqual([false, false])
+    const response_format = { type: 'json_schema', json_schema: { name: 'n', schema: large, strict: true } }
+    expect(strictOf([large], { response_format })).toEqual([false])
+  })
+})
+
 describe('a summary of the reasoning, requested without an effort', () => {
   const thinkingOf = (reasoning: object, facts: object) => {
     const dialect = dialectOf({ reasoning: { parameter: 'adaptive', display: 'on_request', ...facts } })

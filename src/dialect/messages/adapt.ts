@@ -14,7 +14,7 @@ import { asksOfContent, withContent, withTitles } from './content.ts'
 import { capFor, withConfig, withEndUser, withReasoning, withSampling, withStops } from './fields.ts'
 import { planMessages } from './plan.ts'
 import { withoutForeignThinking } from './thinking.ts'
-import { withReplyTool, withTools } from './tools.ts'
+import { withinStrictLimits, withReplyTool, withTools } from './tools.ts'
 import { placed, withInstruction } from './turns.ts'
 
 export const adaptMessages: Adapt = (given, facts) => {
@@ -33,7 +33,7 @@ export const adaptMessages: Adapt = (given, facts) => {
   body = withTools(body, choice, facts)
   if (names !== null) body = withToolNames(body, names)
   body = withReasoning(body, facts, reasoning)
-  body = withStructure(body, structure, facts)
+  body = withinStrictLimits(withStructure(body, structure, facts), facts)
   body = placed(body, facts)
   body = withSampling(body, facts, reasoning.reasons)
   body = withStops(body, facts)

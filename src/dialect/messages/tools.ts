@@ -3,9 +3,9 @@
  * the input of a tool call.
  */
 
-import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { withEach, withMember, withoutMembers } from '../copy.ts'
-import { qualifiesForStrictMessages, toolSchema } from '../schemas.ts'
+import { fitStrictMessages, qualifiesForStrictMessages, toolSchema } from '../schemas.ts'
 import { REPLY_TOOL } from '../structure.ts'
 import { goesStrict, schemaFor } from '../tools.ts'
 import type { DialectFacts } from '../types.ts'
@@ -26,6 +26,21 @@ function toolFor(tool: JsonValue, facts: DialectFacts): JsonValue {
   const changed = schema === null ? tool : withMember(tool, 'input_schema', schema)
   const strict = goesStrict(tool, schema, facts, qualifiesForStrictMessages)
   return strict ? changed : withoutMembers(changed, ['strict'])
+}
+
+/**
+ * Sends all tools without `strict` if their schemas and the reply's are too many or too large together. Only for converted calls:
+ * other formats have no such limit.
+ */
+export function withinStrictLimits(body: JsonObject, { formatPath }: DialectFacts): JsonObject {
+  if (formatPath === 'same') return body
+  const strict = arrayOrEmpty(body.tools)
+    .filter(isObject)
+    .filter(tool => tool.strict === true)
+  const format = objectOrNull(objectOrNull(body.output_config)?.format)
+  const schemas = [...strict.map(tool => tool.input_schema), format?.schema].filter(isObject)
+  if (strict.length === 0 || fitStrictMessages(schemas)) return body
+  return withEach(body, 'tools', tool => (isObject(tool) ? withoutMembers(tool, ['strict']) : tool))
 }
 
 /** Replaces the tools with a single tool whose input has the schema of the reply, and forces the model to call it. */
