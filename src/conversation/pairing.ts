@@ -5,7 +5,7 @@
 
 import type { CallPart, ClientErrors, ContentPart, ResultPart, Turn } from './request.ts'
 
-type PairingRefusals = Pick<ClientErrors, 'missing' | 'orphan'>
+type PairingRefusals = Pick<ClientErrors, 'missing' | 'orphan' | 'allowsRepeatedResults'>
 
 /**
  * A turn that maps each tool result to its call. Ids cannot identify the calls, because they may repeat within a conversation.
@@ -55,13 +55,14 @@ interface Exchange {
 
 function withResultsFirst(assistant: Turn, { calls, following }: Exchange, refusals: PairingRefusals): PairedTurn[] {
   const open = new Set(calls)
-  const answers = new Map<ResultPart, CallPart>()
+  const results = new Map<CallPart, ResultPart>()
   const rest: PairedTurn[] = []
   for (const turn of following) {
     for (const result of turn.parts.filter(isResult)) {
-      const call = openCall(open, result) ?? refusals.orphan(result)
+      const answered = refusals.allowsRepeatedResults ? answeredCall(results, result) : undefined
+      const call = openCall(open, result) ?? answered ?? refusals.orphan(result)
       open.delete(call)
-      answers.set(result, call)
+      results.set(call, joinedResult(results.get(call), result))
     }
     const others = turn.parts.filter(part => !isResult(part))
     if (others.length > 0) rest.push({ ...turn, parts: others, answers: NO_ANSWERS })
@@ -72,10 +73,11 @@ function withResultsFirst(assistant: Turn, { calls, following }: Exchange, refus
       [...open].map(call => call.id),
     )
   }
-  const results: ContentPart[] = [...answers.keys()]
+  const parts = [...results.values()]
+  const answers = new Map([...results].map(([call, result]) => [result, call]))
   const next = rest[0]
-  if (next?.role === 'user') return [{ ...next, parts: [...results, ...next.parts], answers }, ...rest.slice(1)]
-  return [{ role: 'user', parts: results, place: following[0]?.place ?? assistant.place, answers }, ...rest]
+  if (next?.role === 'user') return [{ ...next, parts: [...parts, ...next.parts], answers }, ...rest.slice(1)]
+  return [{ role: 'user', parts, place: following[0]?.place ?? assistant.place, answers }, ...rest]
 }
 
 /**
@@ -86,6 +88,21 @@ function openCall(open: ReadonlySet<CallPart>, result: ResultPart): CallPart | u
   const calls = [...open]
   if (result.id !== '') return calls.find(call => call.id === result.id)
   return calls.find(call => result.name === '' || call.name === result.name)
+}
+
+/** Finds the call that a result answers once more. */
+function answeredCall(results: ReadonlyMap<CallPart, ResultPart>, { id }: ResultPart): CallPart | undefined {
+  return id === '' ? undefined : results.keys().find(call => call.id === id)
+}
+
+/**
+ * Joins two results of one call, because the messages format allows only one. Some clients announce a result first, others repeat
+ * one that they had to send again.
+ */
+function joinedResult(first: ResultPart | undefined, second: ResultPart): ResultPart {
+  if (first === undefined) return second
+  const isRepeated = JSON.stringify(first.content) === JSON.stringify(second.content)
+  return { ...second, content: isRepeated ? second.content : [...first.content, ...second.content] }
 }
 
 function refuseResults(turn: Turn, refusals: PairingRefusals): void {

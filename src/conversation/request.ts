@@ -179,5 +179,7 @@ export interface ClientErrors {
   missing(turn: Turn, ids: readonly string[]): never
   /** Reports a result that matches no call. */
   orphan(result: ResultPart): never
+  /** Whether a call may have several results, one after the other. */
+  readonly allowsRepeatedResults: boolean
   readonly stopField: string
 }

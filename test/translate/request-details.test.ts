@@ -187,6 +187,46 @@ describe('what a JSON reply is for', () => {
   })
 })
 
+describe('a call that the client has answered twice', () => {
+  const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const other = { ...call, id: 'c2' }
+  const tool = (tool_call_id: string, content: string) => ({ role: 'tool', tool_call_id, content })
+  const asked = [user('hi'), { role: 'assistant', content: null, tool_calls: [call, other] }]
+  const results = (messages: readonly object[]) => {
+    const body = converted({ from: 'chat_completions', to: 'messages' }, { messages })
+    return (body.messages as JsonObject[]).slice(2)
+  }
+  const result = (tool_use_id: string, content: unknown) => ({ type: 'tool_result', tool_use_id, content })
+
+  test('has one result with all that was said', () => {
+    const answers = [tool('c1', 'Started.'), tool('c2', 'b'), tool('c1', 'Done.')]
+    const texts = ['Started.', 'Done.'].map(text => ({ type: 'text', text }))
+    expect(results([...asked, ...answers])).toEqual([user([result('c1', texts), result('c2', 'b')])])
+  })
+
+  test('has its result once if both are the same', () => {
+    const answers = [tool('c1', 'a'), tool('c2', 'b'), tool('c1', 'a'), user('go on')]
+    const first = [result('c1', 'a'), result('c2', 'b')]
+    expect(results([...asked, ...answers])).toEqual([user([...first, { type: 'text', text: 'go on' }])])
+  })
+
+  test('has failed if it failed in the end', () => {
+    const failed = { ...result('c1', 'Gone.'), is_error: true }
+    const answers = [tool('c1', 'Started.'), tool('c2', 'b'), user([failed])]
+    expect(results([...asked, ...answers])).toMatchObject([
+      user([{ ...failed, content: [{ text: 'Started.' }, { text: 'Gone.' }] }, result('c2', 'b')]),
+    ])
+  })
+
+  test('and named twice, among the content and the calls, is one call', () => {
+    const block = { type: 'tool_use', id: 'c1', name: 'f', input: {} }
+    const content = [{ type: 'text', text: 'Let me see.' }, block]
+    const messages = [user('hi'), { role: 'assistant', content, tool_calls: [call] }, tool('c1', 'a')]
+    const body = converted({ from: 'chat_completions', to: 'messages' }, { messages })
+    expect((body.messages as JsonObject[]).slice(1)).toEqual([assistant(content), user([result('c1', 'a')])])
+  })
+})
+
 describe('strict tools of other formats', () => {
   const closed = { type: 'object', properties: { n: { type: 'string' } }, required: ['n'], additionalProperties: false }
   const ranged = { ...closed, properties: { n: { type: 'integer', minimum: 1 } } }

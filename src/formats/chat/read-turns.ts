@@ -21,6 +21,7 @@ export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
 /** Errors in the wording that clients of the chat format know. */
 export const chatErrors: ClientErrors = {
   stopField: 'stop',
+  allowsRepeatedResults: true,
   missing(turn, ids) {
     refuse(
       '',
@@ -76,7 +77,9 @@ function readAssistant(message: JsonObject, place: string): ContentPart[] {
   if (refusal !== null) parts.push({ kind: 'text', text: refusal })
   const calls = arrayOrEmpty(message.tool_calls).map((call, index) => readCall(call, `${place}.tool_calls[${index}]`))
   if (calls.length === 0 && isObject(message.function_call)) calls.push(legacyCall(message.function_call, place))
-  return [...parts, ...calls]
+  // Some clients also put their calls among the content, as the messages format has them.
+  const ids = new Set(calls.map(call => call.id))
+  return [...parts.filter(part => part.kind !== 'call' || !ids.has(part.id)), ...calls]
 }
 
 /** Reads content that may have calls and results among its parts, as some clients send it. */

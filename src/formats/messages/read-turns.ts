@@ -24,6 +24,7 @@ export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
 /** Refuses histories in the wording of the Messages API, by which agents recognize such errors and repair their history. */
 export const messagesErrors: ClientErrors = {
   stopField: 'stop_sequences',
+  allowsRepeatedResults: false,
   missing(turn, ids) {
     refuse(
       turn.place,

@@ -113,6 +113,7 @@ function text(value: string) {
  */
 export const responsesErrors: ClientErrors = {
   stopField: 'stop',
+  allowsRepeatedResults: true,
   missing(turn, [id = '']) {
     refuse(turn.place, `No tool output found for function call ${id}.`)
   },
