@@ -187,6 +187,34 @@ describe('what a JSON reply is for', () => {
   })
 })
 
+describe('instructions in the middle of a chat conversation', () => {
+  const system = (content: string) => ({ role: 'system', content })
+  const placed = (...messages: object[]) =>
+    converted({ from: 'chat_completions', to: 'messages' }, { messages: [user('hi'), ...messages] }).messages
+
+  test('stay instructions where the messages format allows them', () => {
+    const turns = [user('hi'), system('a'), assistant('b'), user('c'), system('d')]
+    expect(placed(...turns.slice(1))).toEqual(turns)
+  })
+
+  test.each<[string, object[], object[]]>([
+    ['after a reply', [assistant('a'), system('b')], [assistant('a'), user('b')]],
+    [
+      'between two replies',
+      [assistant('a'), system('b'), assistant('c'), user('d')],
+      [assistant('a'), user('b'), assistant('c'), user('d')],
+    ],
+    ['before a question', [system('a'), user('b')], [user('a'), user('b')]],
+    [
+      'after another, after a reply',
+      [assistant('a'), system('b'), system('c')],
+      [assistant('a'), user('b'), system('c')],
+    ],
+  ])('become user text %s', (_, messages, expected) => {
+    expect(placed(...messages)).toEqual([user('hi'), ...expected])
+  })
+})
+
 describe('a call that the client has answered twice', () => {
   const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
   const other = { ...call, id: 'c2' }

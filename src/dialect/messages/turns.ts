@@ -72,12 +72,15 @@ function asUserText(message: JsonValue): JsonValue | undefined {
 }
 
 /**
- * Keeps a system message where the format allows it: at the end, or before an assistant turn. Anywhere else it becomes a user
- * message.
+ * Keeps a system message where the format allows it: after a user turn, and at the end or before an assistant turn. Anywhere else
+ * it becomes a user message.
  */
 function placedMessage(message: JsonValue, index: number, messages: readonly JsonValue[]): JsonValue | undefined {
+  const isAssistant = (other: JsonValue | undefined) => isObject(other) && other.role === 'assistant'
+  const previous = messages[index - 1]
   const next = messages[index + 1]
-  const isPlaced = next === undefined || (isObject(next) && next.role === 'assistant')
+  // A system message right before this one has become a user message.
+  const isPlaced = previous !== undefined && !isAssistant(previous) && (next === undefined || isAssistant(next))
   return isPlaced ? message : asUserText(message)
 }
 
