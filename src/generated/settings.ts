@@ -249,5 +249,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: 'b99c1906d0eea19b893f6c1a33ee7645a0e3a8455b8411ad80141790f1ffafd3',
+  digest: 'c3af0623ed20801547a7461403a272bbaec62b5f36dacab297c934fcd85ba7b4',
 }

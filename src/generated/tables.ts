@@ -28,7 +28,7 @@ requireWhole(new URL('.', import.meta.url), {
     'settings.ts',
     'upstreams.ts',
   ],
-  digest: '0b6c60db94c1039c098e040abb27296cc38f2fbcfa7b9dd793edb7f4cf46eda2',
+  digest: '9be34f41245d88b7d4ee939aa10c00c2f29979b015242121d14baaf9c403cae6',
 })
 
 /** The current catalogue. */

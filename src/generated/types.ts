@@ -28,7 +28,7 @@ export type ApiStandard = 'messages' | 'chat_completions' | 'images' | 'speech'
 /** A wire format of conversations. */
 export type WireName = 'messages' | 'chat_completions' | 'responses'
 
-/** Something that a request may ask for and that not every wire can carry. stored_items: storage of this or an earlier reply, and references to it by id. */
+/** Something that a request may ask for and that not every wire can carry. stored_items: storage of this or an earlier reply, and references to it by id. document_urls: documents for the provider to fetch. */
 export type WireLimit =
   | 'stop_sequences'
   | 'choices'
@@ -40,6 +40,7 @@ export type WireLimit =
   | 'effort_beside_tools'
   | 'sealed_reasoning'
   | 'stored_items'
+  | 'document_urls'
 
 /** reasoning: thinks before it answers. vision: accepts images. tools: calls tools. streaming: answers by server-sent events. */
 export type Capability = 'reasoning' | 'vision' | 'tools' | 'streaming'

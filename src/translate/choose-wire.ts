@@ -40,7 +40,7 @@ export function chooseWire(
  * Features without which the reply would not be what the client asked for: on a wire that cannot carry them, the call is
  * refused. Other features are left out or approximated.
  */
-const REFUSED: ReadonlySet<WireLimit> = new Set(['stop_sequences', 'choices'])
+const REFUSED: ReadonlySet<WireLimit> = new Set(['stop_sequences', 'choices', 'document_urls'])
 
 /** Weighs losses: a single REFUSED feature outweighs all others. */
 function weightOf(loses: readonly WireLimit[]): number {

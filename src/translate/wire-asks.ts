@@ -34,6 +34,7 @@ function messagesAsks(body: JsonObject): WireAsks {
       stop_sequences: arrayOrEmpty(stop_sequences).length > 0,
       top_k: isGiven(top_k),
       sealed_reasoning: (wantsReasoning && typeof thinking === 'string') || contentsOf(messages).some(isSealedBlock),
+      document_urls: contentsOf(messages).some(isDocumentUrl),
     }),
     hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && (tool.type ?? 'custom') === 'custom'),
     wantsReasoning,
@@ -66,6 +67,7 @@ function responsesAsks({ input, include, tools, reasoning, store, previous_respo
       sealed_reasoning: wantsSeals || items.some(isSealedItem),
       // The format stores responses by default, so its clients may later refer to earlier items by id.
       stored_items: store !== false || isGiven(previous_response_id) || items.some(isReference),
+      document_urls: items.some(holdsFileUrl),
     }),
     hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && CLIENT_TOOLS.has(tool.type)),
     wantsReasoning: asksForReasoning(objectOrNull(reasoning)?.effort),
@@ -96,6 +98,18 @@ function isSealedBlock(block: JsonValue): boolean {
   if (!isObject(block)) return false
   if (block.type === 'redacted_thinking') return true
   return block.type === 'thinking' && typeof block.signature === 'string' && block.signature !== ''
+}
+
+/** Whether a block is a document by URL, or the result of a tool that has one. */
+function isDocumentUrl(block: JsonValue): boolean {
+  if (!isObject(block)) return false
+  if (block.type === 'tool_result') return arrayOrEmpty(block.content).some(isDocumentUrl)
+  return block.type === 'document' && objectOrNull(block.source)?.type === 'url'
+}
+
+function holdsFileUrl(item: JsonValue): boolean {
+  const parts = isObject(item) ? [...arrayOrEmpty(item.content), ...arrayOrEmpty(item.output)] : []
+  return parts.some(part => isObject(part) && part.type === 'input_file' && isGiven(part.file_url))
 }
 
 function hasSealedDetails({ reasoning_details: details }: JsonObject): boolean {

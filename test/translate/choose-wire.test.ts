@@ -93,6 +93,13 @@ test.each<[string, string, WireName, JsonObject, readonly string[]]>([
     ['chat_completions', 'sealed_reasoning', 'effort_beside_tools'],
   ],
   [
+    'a document by URL goes to the wire whose provider fetches it',
+    'gpt-5.5',
+    'messages',
+    { messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: 'https://a/b.pdf' } }] }] },
+    ['responses'],
+  ],
+  [
     'a responses client keeps its own format',
     'gpt-5.5',
     'responses',
@@ -147,6 +154,44 @@ test.each<[WireName, JsonObject, readonly string[]]>([
     'messages',
     { messages: [{ role: 'assistant', content: [{ type: 'redacted_thinking', data: 'x' }] }] },
     ['sealed_reasoning'],
+  ],
+  [
+    'messages',
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'document', source: { type: 'url' } },
+            { type: 'text', text: 'a' },
+          ],
+        },
+      ],
+    },
+    ['document_urls'],
+  ],
+  [
+    'messages',
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'tool_result', content: [{ type: 'document', source: { type: 'url' } }] }] },
+      ],
+    },
+    ['document_urls'],
+  ],
+  ['messages', { messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'base64' } }] }] }, []],
+  [
+    'responses',
+    { store: false, input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://a' }] }] },
+    ['document_urls'],
+  ],
+  [
+    'responses',
+    {
+      store: false,
+      input: [{ type: 'function_call_output', output: [{ type: 'input_file', file_url: 'https://a' }] }],
+    },
+    ['document_urls'],
   ],
   ['responses', { include: ['reasoning.encrypted_content'], store: false }, ['sealed_reasoning']],
   ['responses', { input: [{ type: 'reasoning', encrypted_content: 'x' }], store: false }, ['sealed_reasoning']],

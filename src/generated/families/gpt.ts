@@ -70,7 +70,7 @@ const gpt6_1TerraCost: TableTarget['cost'] = [
     tiers: [{ aboveTokens: 272000, input: '2', cached: '0.1', cacheWrite: '2.5', output: '7.5' }],
   },
 ]
-const gptLimitsChatCompletions: readonly WireLimit[] = ['sealed_reasoning']
+const gptLimitsChatCompletions: readonly WireLimit[] = ['sealed_reasoning', 'document_urls']
 const gptLimitsResponses: readonly WireLimit[] = [
   'stop_sequences',
   'choices',
