@@ -36,7 +36,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'TAX_RATES',
         fallback: '`2025-07-01:8,2027-01-01:10`',
-        what: 'Value-added tax included in prices and top-ups, for the CSV of top-ups: start dates with rates in percent, or `KCT` for exempt.',
+        what: 'Value-added tax included in prices and top-ups, for the CSV of top-ups: start dates with rates in percent, or with `KCT` for exempt.',
       },
     ],
   },

@@ -21,7 +21,7 @@ export function readTaxRates(reader: Reader): readonly TaxRate[] {
   const isSorted = rates.every(({ from }, index) => index === 0 || from > (rates[index - 1]?.from ?? ''))
   if (isSorted && rates.every(({ from }) => !Number.isNaN(Date.parse(from)))) return rates
   reader.faults.push(
-    `TAX_RATES is ${JSON.stringify(text)}; write start dates and percentages in order, such as 2025-07-01:8,2027-01-01:10, or KCT for exempt`,
+    `TAX_RATES is ${JSON.stringify(text)}; write start dates and percentages in order, such as 2025-07-01:8,2027-01-01:10; KCT in place of a percentage means exempt, such as 2025-07-01:KCT`,
   )
   return RATES
 }

@@ -32,10 +32,13 @@ export const QUICK_START_TEXTS = {
     vi: 'Sẵn sàng. Chi phí nằm trong header `{header}`.',
     en: 'Ready. The cost is in the header `{header}`.',
   },
-  'quickstart.check.401': { vi: 'Khóa API sai, thiếu hoặc đã thu hồi.', en: 'The key is wrong, missing or revoked.' },
+  'quickstart.check.401': {
+    vi: 'Khóa API sai, thiếu, đã thu hồi, tạm dừng hoặc hết hạn.',
+    en: 'The key is wrong, missing, revoked, paused or expired.',
+  },
   'quickstart.check.402': {
-    vi: 'Hết số dư: nạp thêm, khóa API giữ nguyên.',
-    en: 'No balance left: top up, your key stays the same.',
+    vi: 'Hết số dư: nạp thêm, khóa API giữ nguyên. Hoặc khóa API đã hết hạn mức: nâng hạn mức trên trang [Khóa API](/keys).',
+    en: 'No balance left: top up, your key stays the same. Or the key has spent its limit: raise it on the [keys](/keys) page.',
   },
   'quickstart.check.403': {
     vi: 'Khóa API này không được gọi mô hình đó: thêm mô hình trên trang [Khóa API](/keys).',

@@ -6,8 +6,8 @@ export const USAGE_REASON_TEXTS = {
   'usage.outcome.ok': { vi: 'Thành công', en: 'Successful' },
   'usage.reason.client_gone': { vi: 'Bạn ngắt kết nối', en: 'Client disconnected' },
   'usage.cure.client_gone': {
-    vi: 'Kết nối bị đóng ở phía bạn trước khi câu trả lời xong. Với streaming, phần đã gửi vẫn được tính tiền. Nếu không cố ý, hãy tăng thời gian chờ của chương trình.',
-    en: 'Your side closed the connection before the reply was complete. For streams, what was sent is charged. If this was not intended, raise the timeout of your program.',
+    vi: 'Kết nối bị đóng ở phía bạn trước khi câu trả lời xong. Với streaming, phần đã gửi vẫn được tính tiền; không streaming thì mô hình đã nhận yêu cầu vẫn trả lời đến hết và cả lượt gọi được tính tiền. Nếu không cố ý, hãy tăng thời gian chờ của chương trình.',
+    en: 'Your side closed the connection before the reply was complete. For streams, what was sent is charged. Without streaming, a model that has the request finishes it, and the whole call is charged. If this was not intended, raise the timeout of your program.',
   },
   'usage.reason.malformed_json': { vi: 'JSON không hợp lệ', en: 'Invalid JSON' },
   'usage.cure.malformed_json': {
