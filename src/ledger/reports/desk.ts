@@ -32,16 +32,19 @@ export interface TroubledAccounts {
 }
 
 /**
- * Finds the accounts before adding up their calls, because a large service has many rows of today. Finds wallets by a list, in one
- * pass over their index: of a join alone, the planner would read all wallets.
+ * Finds the accounts before adding up their calls, because a large service has many rows of today. Only looks at the wallets of
+ * accounts whose money can have been too little for a call. Finds them by a list, in one pass over their index: of a join alone,
+ * the planner would read all wallets.
  */
 const TROUBLED = `
-with today as materialized (select account_id, calls, errors from usage_daily where day = $1::text::date),
+with today as materialized (
+  select account_id, calls, errors, errors > 0 or charged_micro_vnd < cost_micro_vnd as lacked_money
+    from usage_daily where day = $1::text::date),
 suspects as materialized (
   select 'failing' as trouble, account_id from today where errors > 0 group by account_id having sum(errors) >= $2::text::integer
    union all
   select 'empty', account_id from wallet
-   where account_id = any (array(select account_id from today)) and balance_micro_vnd = 0),
+   where account_id = any (array(select account_id from today where lacked_money)) and balance_micro_vnd = 0),
 troubled as (
   select trouble, account_id, sum(calls) as calls, sum(errors) as errors from suspects join today using (account_id) group by 1, 2
   having trouble = 'empty' or sum(errors) >= sum(calls) * $3::text::double precision),
@@ -55,8 +58,8 @@ select trouble, account_id, (select email from account where account.account_id 
   from placed where place <= $4::text::integer order by trouble, place`
 
 /**
- * Accounts that need help today: `failing` ones have many failed calls, most first; `empty` ones have made calls and have no money
- * left, most calls first.
+ * Accounts that need help today: `failing` ones have many failed calls, most first; `empty` ones have no money left,
+ * and calls of theirs failed or were cut short, most calls first.
  */
 export async function readTroubledAccounts(
   sql: AnySql,
