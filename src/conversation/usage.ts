@@ -127,11 +127,6 @@ function isCount(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= COUNT_MAX
 }
 
-/** Whether counts that were added up are still what one call can take. */
-export function isPlausible({ inputTokens, outputTokens }: TokenUsage): boolean {
-  return inputTokens <= COUNT_MAX && outputTokens <= COUNT_MAX
-}
-
 /** Returns a token count as a whole number; 0 for null, text, NaN, negative and implausible numbers. */
 export function tokenCount(value: JsonValue | undefined): number {
   return isCount(value) ? Math.floor(value) : 0

@@ -143,19 +143,6 @@ const PASSES: readonly (readonly [string, Reply, readonly [number, number, numbe
     },
     [500, 0, 60],
   ],
-  [
-    'passes whose sum is beyond belief, beside counts that are not',
-    {
-      content: SAID,
-      stopReason: 'end_turn',
-      usage: {
-        input_tokens: 300,
-        output_tokens: 50,
-        iterations: [...Array(20).fill(pass('message', 90_000_000, 1)), pass('compaction', 1, 90_000_000)],
-      },
-    },
-    [300, 0, 50],
-  ],
 ]
 
 describe.each(ROUTES)('every pass of a Claude call is billed, %s', (_, path) => {

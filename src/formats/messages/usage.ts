@@ -1,14 +1,7 @@
 /** Reads and writes usage figures of the messages format, whose `input_tokens` exclude cached tokens. */
 
 import { onlyProgramCalls, ProgramCalls } from '../../conversation/program-calls.ts'
-import {
-  firstCount,
-  isPlausible,
-  type TokenUsage,
-  tokenCount,
-  type UsageReport,
-  usageReport,
-} from '../../conversation/usage.ts'
+import { firstCount, type TokenUsage, tokenCount, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import {
   arrayOrEmpty,
   isObject,
@@ -30,8 +23,7 @@ export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
   // Depending on the provider, the top-level counts are the sum of the answer's iterations or only the counts of the first.
   const made = sumOf(answer)
   const shown = top === null ? made : larger(top, made)
-  const all = sumOf([shown, ...hidden])
-  return isPlausible(all) ? all : top
+  return sumOf([shown, ...hidden])
 }
 
 /**
@@ -53,11 +45,6 @@ function iterationsOf(usage: JsonValue | undefined): {
     answer: servedByFallback ? [] : read(all.filter(isAnswer)),
     hidden: read(all.filter(iteration => !isAnswer(iteration))),
   }
-}
-
-function hiddenOutputTokens(usage: JsonValue | undefined): number {
-  const hidden = sumOf(iterationsOf(usage).hidden)
-  return isPlausible(hidden) ? hidden.outputTokens : 0
 }
 
 function sumOf(parts: readonly TokenUsage[]): TokenUsage {
@@ -164,7 +151,7 @@ export class StreamUsage {
     this.#report ??= usageReport(readUsage(usage), {
       // The figures of `message_start` are only preliminary.
       final: this.#tellsOutput && this.#stopped,
-      hiddenOutputTokens: hiddenOutputTokens(usage),
+      hiddenOutputTokens: sumOf(iterationsOf(usage).hidden).outputTokens,
       zeroIsTrue: this.#calls.only,
     })
     return this.#report
