@@ -3,9 +3,9 @@
  * everything is computed once, at the start.
  */
 
-import type { CatalogueSettings, Endpoint, Tables, Upstream, UpstreamTarget } from '../generated/types.ts'
+import type { CatalogueSettings, Endpoint, ModelEntry, Tables, Upstream, UpstreamTarget } from '../generated/types.ts'
 import { type CostRates, targetCosts } from './cost.ts'
-import { type CatalogueItem, createItem } from './item.ts'
+import { type CatalogueItem, createItem, startOfDayMs } from './item.ts'
 import { createNameIndex, type Resolution } from './names.ts'
 
 export type { CatalogueItem } from './item.ts'
@@ -29,6 +29,8 @@ export interface Catalogue {
   /** How many entries have retired so far. A list rendered when the count was lower is stale. */
   retiredCount(): number
   isRetired(item: CatalogueItem): boolean
+  /** Whether the entry's last day is over and no other entry takes its place, so that only the provider knows if it still works. */
+  hasEnded(entry: ModelEntry): boolean
   /** The operator's current purchase prices at this target; null if unknown. */
   costRates(target: UpstreamTarget): CostRates | null
 }
@@ -87,6 +89,8 @@ export function createCatalogue(tables: Tables, options: CatalogueOptions = { no
     servedOn: endpoint => items.filter(item => item.endpoints.has(endpoint) && isReachable(item)),
     retiredCount: () => dated.filter(isRetired).length,
     isRetired,
+    hasEnded: ({ deprecated }) =>
+      deprecated !== null && deprecated.successor === null && startOfDayMs(deprecated.retiresOn) <= now(),
     costRates: target => costs.get(target)?.ratesAt(now()) ?? null,
   }
 }

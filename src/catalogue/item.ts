@@ -55,6 +55,6 @@ function deprecationHeaders(
 }
 
 /** Midnight UTC of an ISO date, in milliseconds since 1970; Infinity for null. */
-function startOfDayMs(date: string | null): number {
+export function startOfDayMs(date: string | null): number {
   return date === null ? Number.POSITIVE_INFINITY : Date.parse(`${date}T00:00:00Z`)
 }

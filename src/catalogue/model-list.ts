@@ -59,7 +59,8 @@ export function createModelList(catalogue: Catalogue, now: () => number = Date.n
   const refresh = () => {
     const time = now()
     const warned = catalogue.items.filter(item => item.deprecatedFromMs <= time).length
-    const current = `${warned}/${catalogue.retiredCount()}`
+    const ended = catalogue.items.filter(item => catalogue.hasEnded(item.entry)).length
+    const current = `${warned}/${catalogue.retiredCount()}/${ended}`
     if (current === epoch) return
     epoch = current
     lists.clear()
@@ -68,7 +69,8 @@ export function createModelList(catalogue: Catalogue, now: () => number = Date.n
       .filter(item => !catalogue.isRetired(item))
       .map(catalogueItem => {
         const isDeprecated = catalogueItem.deprecatedFromMs <= time
-        const item = modelItem(catalogueItem.entry, { isDeprecated, isRetired: false })
+        const isRetired = catalogue.hasEnded(catalogueItem.entry)
+        const item = modelItem(catalogueItem.entry, { isDeprecated, isRetired })
         return { catalogueItem, item, json: JSON.stringify(item) }
       })
   }

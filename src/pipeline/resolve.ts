@@ -16,10 +16,37 @@ function wrongEndpoint(entry: ModelEntry, endpoint: Endpoint): GatewayError {
 }
 
 function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): GatewayError {
-  const served = catalogue.servedOn(endpoint).map(item => item.entry.id)
   const quoted = name.length > 100 ? `${name.slice(0, 100)}…` : name
   return new GatewayError('model_not_found', {
-    message: `model: ${quoted} is not in the catalogue. ${ENDPOINT_FACTS[endpoint].path} serves: ${served.join(', ')}.`,
+    message: `model: ${quoted} is not in the catalogue. ${servedText(catalogue, endpoint)}`,
+  })
+}
+
+/** Names the models to call instead. The chat endpoints serve too many to list. */
+function servedText(catalogue: Catalogue, endpoint: Endpoint, except?: ModelEntry): string {
+  const { makes, path } = ENDPOINT_FACTS[endpoint]
+  if (makes === 'chat') return 'GET /v1/models lists the models.'
+  const served = catalogue.servedOn(endpoint).filter(({ entry }) => entry !== except && !catalogue.hasEnded(entry))
+  if (served.length === 0) return `${path} serves no ${except === undefined ? '' : 'other '}model.`
+  return `${path} serves: ${served.map(({ entry }) => entry.id).join(', ')}.`
+}
+
+/** Statuses of errors that concern our account with the provider, not the model. */
+const ACCOUNT_STATUSES: ReadonlySet<number> = new Set([401, 402, 403])
+
+/**
+ * Replaces the error of an upstream that refuses an entry whose last day is over: the client is told so, instead of being asked
+ * for patience. Returns any other error unchanged.
+ */
+export function explainEnd(catalogue: Catalogue, entry: ModelEntry, endpoint: Endpoint, error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.code !== 'upstream_misconfigured') return error
+  const { upstreamStatus, cause } = error.details
+  if (upstreamStatus === undefined || ACCOUNT_STATUSES.has(upstreamStatus) || !catalogue.hasEnded(entry)) return error
+  const ended = `model: ${entry.id} was shut down on ${entry.deprecated?.retiresOn}.`
+  return new GatewayError('model_not_found', {
+    message: `${ended} ${servedText(catalogue, endpoint, entry)}`,
+    upstreamStatus,
+    cause,
   })
 }
 

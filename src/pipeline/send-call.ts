@@ -14,6 +14,7 @@ import type { HeaderMap } from './call.ts'
 import { type DispatchPlan, dispatch, type PreparedBody } from './dispatch.ts'
 import { awaitFirstEvent } from './first-event.ts'
 import type { Metered } from './meter.ts'
+import { explainEnd } from './resolve.ts'
 import type { CallScope } from './run-billed.ts'
 
 export interface SendPlan<Prepared extends PreparedBody, Received>
@@ -31,7 +32,8 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
   scope: CallScope,
   { entry, prepare, ...plan }: SendPlan<Prepared, Received>,
 ): Promise<Received> {
-  return dispatch(scope.services, scope.call, {
+  const { services, call } = scope
+  const received = dispatch(services, call, {
     ...plan,
     targets: entry.upstreams,
     prepare(target) {
@@ -41,6 +43,9 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
     },
     gone: scope.client.gone,
     signal: plan.signal ?? (plan.streamed ? scope.client.gone : NEVER_CANCELLED),
+  })
+  return received.catch((error: unknown) => {
+    throw explainEnd(services.catalogue, entry, call.endpoint, error)
   })
 }
 

@@ -183,6 +183,23 @@ test('a deprecated entry is marked from its date on, and leaves the list when it
   expect(JSON.parse(list.one('beta-1')?.body ?? '{}')).toMatchObject({ id: 'beta-2' })
 })
 
+test('an entry that retires without a successor stays in the list, marked as retired', () => {
+  const texts = withPassage(
+    'families/paint.yaml',
+    '{ id: req/paint,',
+    '{ id: req/paint, deprecated: { since: 2026-11-01, retires: 2027-02-01 },',
+  )
+  const { tables } = compiler.compile(texts)
+  if (tables === null) throw new Error('unreachable')
+  let time = Date.parse('2027-01-31T23:59:59Z')
+  const now = () => time
+  const list = createModelList(createCatalogue(tables, { now }), now)
+  const find = () => listed(list).data.find(item => item.id === 'req/paint')
+  expect(find()).toMatchObject({ lifecycle: 'deprecated' })
+  time += 1000
+  expect(find()).toMatchObject({ lifecycle: 'retired', retires_at: '2027-02-01T00:00:00Z', successor: null })
+})
+
 test('an empty list has no first and no last id', () => {
   const { tables } = compiler.compile(goodTexts())
   if (tables === null) throw new Error('unreachable')

@@ -13,6 +13,7 @@ import { transferMoney } from '../support/transfers.ts'
 import { type PageReply, readable, Visitor } from './visitor.ts'
 
 const ENTRY = 'claude-opus-5'
+const GONE = 'req/gpt-4o-mini-tts'
 /** The cost of a call whose reply is `goodMessage`. */
 const COST = 17n * 6500n
 
@@ -29,10 +30,13 @@ beforeAll(async () => {
   const overloaded = [head(529, {}), write('{"type":"error","error":{"type":"overloaded_error"}}'), end()]
   first = await startScriptedUpstream(() => (isDown ? overloaded : goodMessage))
   second = await startScriptedUpstream(() => goodMessage)
-  const tables = changedTables({
+  const changed = changedTables({
     targets: { [ENTRY]: ['anthropic', 'xai'] },
     upstreams: { xai: { paths: { messages: '/v1/messages' } } },
   })
+  const ended = { sinceOn: '2026-01-15', retiresOn: '2026-03-01', successor: null }
+  const entries = changed.entries.map(entry => (entry.id === GONE ? { ...entry, deprecated: ended } : entry))
+  const tables = { ...changed, entries }
   running = await startTestGateway({
     tables,
     upstreams: { anthropic: first.url, xai: second.url },
@@ -319,6 +323,8 @@ describe('the first page', () => {
     for (const words of [
       `Models without a credential: ${unserved.length}`,
       'there is no credential for alibaba, aws-bedrock, aws-bedrock-openai, deepseek, google, ',
+      'Models shut down without a successor: 1',
+      `Since: ${GONE} (01/03/2026)`,
       'Unmatched transfers: 1',
       'The queue on disk has lines that could not be written to the ledger',
       'Models that sell below cost: 1',

@@ -272,7 +272,9 @@ test('a deprecated model shows its last day and names its successor', async () =
           ? { ...entry, deprecated: { sinceOn: '2020-01-01', retiresOn: '2099-12-11', successor: 'gpt-6-sol' } }
           : entry.id === 'gpt-5.2'
             ? { ...entry, deprecated: { sinceOn: '2020-01-01', retiresOn: '2020-12-11', successor: 'gpt-6-sol' } }
-            : entry,
+            : entry.id === 'req/gpt-4o-mini-tts'
+              ? { ...entry, deprecated: { sinceOn: '2020-01-01', retiresOn: '2020-12-11', successor: null } }
+              : entry,
       ),
     },
   })
@@ -285,6 +287,9 @@ test('a deprecated model shows its last day and names its successor', async () =
     expect(page).toContain('Move to gpt-6-sol')
     const gone = readable((await someone.get('/models/gpt-5.2')).html)
     expect(gone).toContain('gpt-5.2 has been shut down; calls that name it are now answered by gpt-6-sol.')
+    const over = readable((await someone.get('/models/req/gpt-4o-mini-tts')).html)
+    expect(over).toContain('Ended 11/12/2020')
+    expect(over).not.toContain('Ends')
   } finally {
     await late.close()
   }

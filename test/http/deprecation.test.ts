@@ -3,10 +3,11 @@
  * successor.
  */
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { json, startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 const DAY_MS = 86_400_000
 const day = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
@@ -113,24 +114,93 @@ test.each([
   }
 })
 
-test('a retirement without a successor does not stop the service: the provider decides', async () => {
-  const gone = {
+describe('after a retirement without a successor', () => {
+  const speech = 'req/gpt-4o-mini-tts'
+  const gone: Tables = {
     ...tables,
-    entries: tables.entries.map(entry =>
-      entry.id === 'req/gpt-4o-mini-tts' ? { ...entry, deprecated: ends(day(-9), day(-2), null) } : entry,
-    ),
+    entries: tables.entries.map(entry => {
+      if (entry.id === speech) return { ...entry, deprecated: ends('2026-01-15', '2026-03-01', null) }
+      return entry.id === 'gpt-5.4' ? { ...entry, deprecated: ends('2026-01-15', '2026-03-01', null) } : entry
+    }),
   }
-  const other = await startTestGateway({ tables: gone })
-  try {
-    const { apiKey } = await other.account(1_000_000_000_000n)
-    const reply = await fetch(`${other.url}/v1/audio/speech`, {
+
+  async function call(url: string, apiKey: string, path: string, body: object) {
+    const reply = await fetch(url + path, {
       method: 'POST',
       headers: { 'x-api-key': apiKey },
-      body: JSON.stringify({ model: 'req/gpt-4o-mini-tts', input: 'hi', voice: 'alloy' }),
+      body: JSON.stringify(body),
     })
-    await reply.arrayBuffer()
-    expect([reply.status, reply.headers.get('x-svc-model')]).toEqual([200, 'req/gpt-4o-mini-tts'])
-  } finally {
-    await other.close()
+    return { status: reply.status, headers: reply.headers, text: await reply.text() }
   }
+
+  test('the service goes on: the provider decides', async () => {
+    const other = await startTestGateway({ tables: gone })
+    try {
+      const { apiKey } = await other.account(1_000_000_000_000n)
+      const { status, headers } = await call(other.url, apiKey, '/v1/audio/speech', {
+        model: speech,
+        input: 'hi',
+        voice: 'alloy',
+      })
+      expect([status, headers.get('x-svc-model')]).toEqual([200, speech])
+      const list = await fetch(`${other.url}/v1/models/${speech}`, { headers: { 'x-api-key': apiKey } })
+      expect(await list.json()).toMatchObject({ lifecycle: 'retired', retires_at: '2026-03-01T00:00:00Z' })
+    } finally {
+      await other.close()
+    }
+  })
+
+  test.each([
+    [404, 'model_not_found', [400, 'model_not_found', 'false']],
+    [410, 'gone', [400, 'model_not_found', 'false']],
+    [400, 'model_not_found', [400, 'model_not_found', 'false']],
+    [401, 'invalid_api_key', [502, 'upstream_misconfigured', 'false']],
+    [500, 'server_error', [502, 'upstream_failed', null]],
+  ])('a provider that answers %i %s: clients learn what is the matter', async (status, code, expected) => {
+    const upstream = await startScriptedUpstream(() => json(status, { error: { message: 'no', code } }))
+    const other = await startTestGateway({ tables: gone, upstreams: { openai: upstream.url } })
+    try {
+      const { apiKey, accountId } = await other.account(1_000_000_000_000n)
+      const chat = 'model: gpt-5.4 was shut down on 2026-03-01. GET /v1/models lists the models.'
+      for (const [path, body, text] of [
+        [
+          '/v1/audio/speech',
+          { model: speech, input: 'hi', voice: 'alloy' },
+          `model: ${speech} was shut down on 2026-03-01. /v1/audio/speech serves no other model.`,
+        ],
+        ['/v1/chat/completions', { model: 'gpt-5.4', messages }, chat],
+        ['/v1/messages', { model: 'gpt-5.4', messages, max_tokens: 20, stream: true }, chat],
+      ] as const) {
+        const reply = await call(other.url, apiKey, path, body)
+        const { error } = JSON.parse(reply.text) as { error: { code: string; message: string } }
+        expect([path, reply.status, error.code, reply.headers.get('x-should-retry')]).toEqual([path, ...expected])
+        if (expected[0] === 400) expect(error.message).toBe(text)
+        else expect(error.message).not.toContain('shut down')
+      }
+      expect(await other.balance(accountId)).toBe(1_000_000_000_000n)
+    } finally {
+      await other.close()
+      await upstream.close()
+    }
+  })
+
+  test('an endpoint that serves nothing any more says so', async () => {
+    const entries = gone.entries.filter(({ id }) => id !== speech)
+    const aliases = Object.fromEntries(Object.entries(gone.settings.aliases).filter(([, id]) => id !== speech))
+    const other = await startTestGateway({ tables: { ...gone, entries, settings: { ...gone.settings, aliases } } })
+    try {
+      const { apiKey } = await other.account(1_000_000_000_000n)
+      const { status, text } = await call(other.url, apiKey, '/v1/audio/speech', {
+        model: speech,
+        input: 'hi',
+        voice: 'alloy',
+      })
+      expect([status, JSON.parse(text).error.message]).toEqual([
+        400,
+        `model: ${speech} is not in the catalogue. /v1/audio/speech serves no model.`,
+      ])
+    } finally {
+      await other.close()
+    }
+  })
 })

@@ -179,17 +179,28 @@ function nameOf(label: string, href: string, note: string | null = null): Named 
 
 async function endings(request: PageRequest): Promise<readonly Attention[]> {
   const { options, now } = request
-  const soon = options.catalogue.items.flatMap(({ entry }) => {
+  const dated = options.catalogue.items.flatMap(({ entry }) => {
     const endsOn = entry.deprecated?.retiresOn ?? null
-    if (endsOn === null) return []
-    const atMs = Date.parse(`${endsOn}T00:00:00Z`)
-    return atMs > now.getTime() && atMs <= now.getTime() + ENDING_DAYS * DAY_MS ? [{ id: entry.id, endsOn }] : []
+    return endsOn === null ? [] : [{ entry, endsOn, inMs: Date.parse(`${endsOn}T00:00:00Z`) - now.getTime() }]
   })
-  if (soon.length === 0) return []
-  const sorted = soon.toSorted((one, other) => (one.endsOn < other.endsOn ? -1 : 1))
-  const names = sorted.map(({ id, endsOn }) => nameOf(id, `/models/${id}`, calendarDay(endsOn)))
+  const list = (name: string, tone: Attention['tone'], some: typeof dated) => {
+    if (some.length === 0) return []
+    const sorted = some.toSorted((one, other) => one.inMs - other.inMs)
+    const names = sorted.map(({ entry, endsOn }) => nameOf(entry.id, `/models/${entry.id}`, calendarDay(endsOn)))
+    const values = { count: some.length, days: ENDING_DAYS }
+    return [item(request, tone, name, `/models/${sorted[0]?.entry.id}`, values, names)]
+  }
   return [
-    item(request, 'warn', 'endings', `/models/${sorted[0]?.id}`, { count: soon.length, days: ENDING_DAYS }, names),
+    ...list(
+      'ended',
+      'bad',
+      dated.filter(({ entry }) => options.catalogue.hasEnded(entry)),
+    ),
+    ...list(
+      'endings',
+      'warn',
+      dated.filter(({ inMs }) => inMs > 0 && inMs <= ENDING_DAYS * DAY_MS),
+    ),
   ]
 }
 

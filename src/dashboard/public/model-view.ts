@@ -19,6 +19,8 @@ export interface VariantView {
 export interface RetirementView {
   /** Noon on the day of the retirement; null if no day has been announced. */
   readonly on: Date | null
+  /** Text for the day: to come, or past without a successor. */
+  readonly onKey: 'models.retires' | 'models.ended'
   readonly successor: string | null
 }
 
@@ -53,7 +55,7 @@ export function modelPath({ main }: Pick<CatalogueModel, 'main'>): string {
 export function modelView(model: CatalogueModel, { catalogue, language, now }: ViewOptions): ModelView {
   const { entry } = model.main
   const hasTokens = entry.kind === 'chat'
-  const variants = model.items.map(item => variantView(item, now))
+  const variants = model.items.map(item => variantView(item, catalogue, now))
   const retirements = variants.flatMap(({ retirement }) => retirement ?? [])
   return {
     id: entry.id,
@@ -82,15 +84,16 @@ export function describe({ main: { entry }, name }: CatalogueModel, language: La
   return text(language, 'model.made_description', values)
 }
 
-function variantView({ entry, deprecatedFromMs }: CatalogueItem, now: Date): VariantView {
+function variantView({ entry, deprecatedFromMs }: CatalogueItem, catalogue: Catalogue, now: Date): VariantView {
   const { deprecated } = entry
   const isWarned = deprecated !== null && deprecatedFromMs <= now.getTime()
+  const onKey = catalogue.hasEnded(entry) ? 'models.ended' : 'models.retires'
   return {
     id: entry.id,
     labelKey: `models.variant.${entry.channel}.${entry.price.per}`,
     priceVnd: entry.price.vnd,
     priceUnitKey: `unit.${entry.price.per}`,
-    retirement: isWarned ? { on: noonOf(deprecated.retiresOn), successor: deprecated.successor } : null,
+    retirement: isWarned ? { on: noonOf(deprecated.retiresOn), onKey, successor: deprecated.successor } : null,
   }
 }
 

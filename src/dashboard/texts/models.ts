@@ -67,6 +67,7 @@ export const MODEL_TEXTS = {
   'models.tokens': { vi: '{count} token', en: '{count} tokens' },
   'models.deprecated': { vi: 'Sắp ngừng', en: 'Deprecated' },
   'models.retires': { vi: 'Ngừng {day}', en: 'Ends {day}' },
+  'models.ended': { vi: 'Đã ngừng {day}', en: 'Ended {day}' },
   'models.successor': { vi: 'Nên chuyển sang {id}', en: 'Move to {id}' },
   'model.title': { vi: '{name}: giá và cách gọi', en: '{name}: price and API' },
   'model.page_description': {

@@ -86,6 +86,14 @@ export const OPERATOR_HOME_TEXTS = {
     en: 'Models retiring within {days} days: {count}',
   },
   'operator.attention.endings.detail': { vi: 'Ngày ngừng:', en: 'On these days:' },
+  'operator.attention.ended': {
+    vi: 'Mô hình đã ngừng mà không có mô hình thay thế: {count}',
+    en: 'Models shut down without a successor: {count}',
+  },
+  'operator.attention.ended.detail': {
+    vi: 'Hãy xóa khỏi danh mục: còn trong bảng giá nhưng lượt gọi sẽ lỗi. Đã ngừng từ:',
+    en: 'Remove them from the catalogue: they are in the price list, but calls to them fail. Since:',
+  },
   'operator.attention.unknown': {
     vi: 'Tên mô hình lạ do mô hình dự phòng trả lời: {count}',
     en: 'Unknown model names that the fallback served: {count}',

@@ -26,8 +26,8 @@ export const USAGE_REASON_TEXTS = {
   },
   'usage.reason.model_not_found': { vi: 'Không có mô hình này', en: 'No such model' },
   'usage.cure.model_not_found': {
-    vi: 'Hãy kiểm tra tên trên trang [Mô hình](/models).',
-    en: 'Check the name on the [models](/models) page.',
+    vi: 'Tên bị sai, hoặc mô hình đã ngừng phục vụ. Hãy kiểm tra trên trang [Mô hình](/models).',
+    en: 'The name is wrong, or the model has been shut down. See the [models](/models) page.',
   },
   'usage.reason.upstream_refused': { vi: 'Mô hình từ chối yêu cầu', en: 'Refused by the model' },
   'usage.cure.upstream_refused': {
