@@ -55,13 +55,15 @@ const MISTYPED = `select y.bank_txn_id from bank_txn y
     and abs(extract(epoch from coalesce(y.booked_at, y.received_at) - $6::text::timestamptz)) < $7::text::bigint limit 1`
 /**
  * Finds a credit for the same order that another provider has reported, if one of the two reports has no bank reference, by which
- * reports are paired. It is either the same transfer or another one of the same amount; only a person can tell.
+ * reports are paired. If the bank booked both in the same second (`is_same`), it is the same transfer; otherwise it may be another
+ * one of the same amount, which only a person can tell.
  */
-const UNPAIRABLE = `select from bank_txn y
+const UNPAIRED = `select y.bank_txn_id, coalesce(y.booked_at = $7::text::timestamptz, false) as is_same from bank_txn y
   where y.account_id = $1::text::bigint and y.order_code = $2 and y.state = 1
     and y.account_no = $3 and y.amount_vnd = $4::text::bigint and y.provider <> $5 and (y.bank_ref is null or $6::text is null)
-    and abs(extract(epoch from coalesce(y.booked_at, y.received_at) - $7::text::timestamptz)) < $8::text::bigint
-    and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $5) limit 1`
+    and abs(extract(epoch from coalesce(y.booked_at, y.received_at) - $8::text::timestamptz)) < $9::text::bigint
+    and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $5)
+  order by is_same desc limit 1`
 const ORDERS = 'select order_code, account_id from topup_order where order_code = any ($1::text[]) order by account_id'
 const DECIDE = `update bank_txn set state = $2::text::smallint, reason = $3::text::smallint, alias_of = $4::text::bigint,
     state_at = now(), state_by = $5 where bank_txn_id = $1::text::bigint`
@@ -98,7 +100,9 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
     return decide(transaction, key, { outcome: 'unmatched', reason: 'repeated_reference' })
   }
   const matched = await creditOrder(services, transaction, key, codes)
-  return matched.outcome === 'credited' ? matched : decide(transaction, key, matched)
+  if (matched.outcome === 'credited') return matched
+  if (matched.outcome === 'unmatched') return decide(transaction, key, matched)
+  return decide(transaction, key, { outcome: 'alias' }, matched)
 }
 
 /** Credits a transfer to the owner of the order with one of these codes. Otherwise returns why nobody is credited. */
@@ -107,7 +111,7 @@ async function creditOrder(
   transaction: TransactionSql,
   key: StoredTransaction,
   codes: readonly string[],
-): Promise<Extract<Verdict, { outcome: 'credited' | 'unmatched' }>> {
+): Promise<Extract<Verdict, { outcome: 'credited' | 'unmatched' }> | { outcome: 'alias'; aliasOf: number }> {
   if (codes.length === 0) return { outcome: 'unmatched', reason: 'no_code' }
   const orders = await transaction.unsafe(ORDERS, [`{${codes.join(',')}}`])
   const owners = new Set(orders.map(order => order.account_id))
@@ -118,9 +122,9 @@ async function creditOrder(
   const accountId = Number(orders[0]!.account_id)
   // Locks the wallet, so that of two reports of one transfer, the second sees what the first has credited.
   if (await isClosed(transaction, accountId)) return { outcome: 'unmatched', reason: 'account_closed' }
-  if (await isUnpairable(services, transaction, key, { accountId, orderCode })) {
-    return { outcome: 'unmatched', reason: 'no_reference' }
-  }
+  const other = await findUnpaired(services, transaction, key, { accountId, orderCode })
+  if (other?.is_same) return { outcome: 'alias', aliasOf: Number(other.bank_txn_id) }
+  if (other !== undefined) return { outcome: 'unmatched', reason: 'no_reference' }
   await bookTransaction(services, transaction, key, { accountId, orderCode, by: AUTOMATIC })
   return { outcome: 'credited', accountId, orderCode }
 }
@@ -141,16 +145,16 @@ async function creditOriginal(
   return matched.outcome === 'credited' ? matched : null
 }
 
-async function isUnpairable(
+async function findUnpaired(
   { limits }: PaymentServices,
   transaction: TransactionSql,
   given: StoredTransaction,
   { accountId, orderCode }: { readonly accountId: number; readonly orderCode: string },
-): Promise<boolean> {
-  const { accountNumber, amountVnd, provider, bankReference } = given
-  const report = [accountNumber, String(amountVnd), provider, bankReference]
+) {
+  const { accountNumber, amountVnd, provider, bankReference, bookedAt } = given
+  const report = [accountNumber, String(amountVnd), provider, bankReference, bookedAt?.toISOString() ?? null]
   const values = [String(accountId), orderCode, ...report, timeOf(given), String(limits.referenceSeconds)]
-  return (await transaction.unsafe(UNPAIRABLE, values)).length > 0
+  return (await transaction.unsafe(UNPAIRED, values))[0]
 }
 
 /**

@@ -124,6 +124,22 @@ describe('a transfer with an order’s code', () => {
     expect(await receive(payments, other, 'sepay')).toMatchObject({ outcome: 'credited' })
   })
 
+  test('without a bank reference in one of two reports is the same transfer if the bank booked both in the same second', async () => {
+    const order = await newOrder(payments)
+    const report = (secondsAgo: number, bankReference: string | null, service: string) => {
+      const bookedAt = new Date(startedMs - secondsAgo * 1_000)
+      return receive(payments, transfer({ memo: mangled(order.orderCode), bookedAt, bankReference }), service)
+    }
+    const startedMs = Date.now()
+    for (const secondsAgo of [3, 2]) {
+      const reports = [report(secondsAgo, null, 'sepay'), report(secondsAgo, `FT98${secondsAgo}`, 'pull')]
+      const outcomes = (await Promise.all(reports)).map(({ outcome }) => outcome)
+      expect(outcomes.toSorted()).toEqual(['alias', 'credited'])
+    }
+    expect(await balanceOf(sql, order.accountId)).toBe(100_000)
+    expect(await report(1, null, 'casso')).toMatchObject({ outcome: 'unmatched', reason: 'no_reference' })
+  })
+
   test('whose code only the second service passes on is credited with that report, once', async () => {
     const order = await newOrder(payments)
     const bankReference = 'FT970'
