@@ -85,6 +85,7 @@ export async function layFoundation(
     await embedded?.stop()
   }
   try {
+    await requireSession(sql, config)
     await requireUnicode(sql, config)
     await migrate(sql)
   } catch (error) {
@@ -114,6 +115,25 @@ function secretsFault(foreign: readonly string[], { dataDir, keyPeppers, keyEncr
   )
 }
 
+/**
+ * Throws ConfigError if a pooler stands in between and ignores the settings of sessions. Calls would seem to work, but locks, prepared
+ * statements and notifications belong to sessions, too: a living process could count as dead.
+ */
+async function requireSession(sql: Sql, config: Config): Promise<void> {
+  // `openDatabase` asks for both.
+  const [row] = await sql`
+    select current_setting('statement_timeout')::interval = '60 s'
+       and current_setting('idle_in_transaction_session_timeout')::interval = '60 s' as is_ours`
+  if (row?.is_ours !== true) throw new ConfigError([poolerFault(config)])
+}
+
+function poolerFault(config: Config): string {
+  return (
+    `${databaseVariable(config)} leads to a connection pooler, which ignores or refuses the settings of sessions; set ` +
+    'DATABASE_DIRECT_URL to the address of Postgres itself, beside the pooler in DATABASE_URL (docs/scale.md)'
+  )
+}
+
 /** Throws ConfigError if the database cannot store every text: bank transfers and names in Vietnamese would be refused later. */
 async function requireUnicode(sql: Sql, config: Config): Promise<void> {
   const [row] = await sql`select current_setting('server_encoding') as encoding`
@@ -134,13 +154,15 @@ function databaseFault(error: unknown, config: Config): string {
   const url = config.databaseDirectUrl ?? config.databaseUrl
   const place = url === null ? '' : ` at ${readDatabaseAddress(url).place}`
   const code = faultCode(error)
+  const text = error instanceof Error ? error.message : String(error)
+  // PgBouncer refuses settings that it has not been told to ignore.
+  if (text.startsWith('unsupported startup parameter')) return poolerFault(config)
   if (SILENT.has(code)) {
     return (
       `${name}: Postgres${place} did not respond in time (${code}); check host and port of the database, ` +
       'firewalls in between, and the load of the server, then start again'
     )
   }
-  const text = error instanceof Error ? error.message : String(error)
   return (
     `${name} does not lead to a usable Postgres${place} (${[code, text].filter(Boolean).join(': ')}); ` +
     'check host, port, name, user and password, and that the server is running (version 18 or newer)'

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestDatabase } from '../support/postgres.ts'
+import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { freePort, programEnvironment } from '../support/program.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
@@ -190,6 +191,18 @@ test.each(['SQL_ASCII', 'LATIN1'])(
     expect(ended.stderr).toContain(`DATABASE_URL: the encoding of the database is ${encoding}; create one with UTF8`)
   },
 )
+
+test('refuses a pooler that ignores the settings of sessions, and names the variable that bypasses it', async () => {
+  const { url, drop } = await createTestDatabase({ migrated: false })
+  const pooler = await startPostgresProxy(url, { listen: { host: '127.0.0.1', port: 0 }, dropsSettings: true })
+  const pooled = Object.assign(new URL(url), { port: pooler.port })
+  const ended = await run(['serve'], { DATABASE_URL: pooled.href })
+  await pooler.close()
+  await drop()
+  expect(ended.status).toBe(2)
+  expect(ended.stderr).toContain('DATABASE_URL leads to a connection pooler')
+  expect(ended.stderr).toContain('set DATABASE_DIRECT_URL')
+})
 
 test('refuses to start when the database accepts connections but never answers, and says where and what to check', async () => {
   const sockets = new Set<Socket>()
