@@ -36,7 +36,11 @@ export async function runCatalogue(words: readonly string[]): Promise<number> {
   }
   const generatorCommand = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (generatorCommand === undefined) throw new UsageError(`Usage: catalogue ${Object.keys(COMMANDS).join('|')} …`)
-  if (!existsSync(CODEGEN)) throw new UsageError('The catalogue sources are not part of this installation.')
+  if (!existsSync(CODEGEN)) {
+    throw new UsageError(
+      'This installation has only the tables of the catalogue; run this command in a checkout of the project.',
+    )
+  }
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [CODEGEN, generatorCommand, ...rest], { stdio: 'inherit' })
     child.on('error', reject)
