@@ -15,8 +15,8 @@ export interface CircuitPolicy {
 
 export type CircuitState = 'closed' | 'open' | 'half_open'
 
-/** How the circuit let a call pass: as the probe while half-open, or as an ordinary call. */
-export type Passage = 'call' | 'probe'
+/** How the circuit let a call pass: as an ordinary call or, while half-open, as the probe with this number. */
+export type Passage = 'call' | number
 
 export class Circuit {
   readonly #policy: CircuitPolicy
@@ -27,6 +27,8 @@ export class Circuit {
   #rounds = 0
   #openUntilMs = 0
   #isProbing = false
+  /** Number of the current probe. An earlier one that ends late counts as an ordinary call. */
+  #probe = 0
   #probedAtMs = 0
 
   /** `probeMs`: how soon a probe fails, if it does; one that has lasted longer closes the circuit. By default, its end is awaited. */
@@ -60,7 +62,7 @@ export class Circuit {
     if (this.#isClosed || this.#isProbing) return 'call'
     this.#isProbing = true
     this.#probedAtMs = this.#nowMs()
-    return 'probe'
+    return ++this.#probe
   }
 
   succeed(): void {
@@ -79,25 +81,26 @@ export class Circuit {
 
   /** Records that a call failed. Calls that were already in flight when the circuit opened do not count. */
   fail(passage: Passage): void {
-    if (passage === 'probe') this.trip(passage)
+    if (passage === this.#probe) this.trip(passage)
     else if (this.#rounds === 0 && ++this.#failures >= this.#policy.failures) this.trip(passage)
   }
 
   /** Opens the circuit at once, for `forMs` if given, but at most for the policy's `maxMs`. */
   trip(passage: Passage, forMs?: number): void {
     const { baseMs, maxMs } = this.#policy
-    if (passage === 'probe') this.#isProbing = false
+    if (passage === this.#probe) this.#isProbing = false
     else if (this.#rounds > 0) return
     if (maxMs === 0) return
     const ms = Math.min(forMs ?? baseMs * 2 ** Math.min(this.#rounds, 20), maxMs)
     this.#failures = 0
     this.#rounds++
+    this.#probe++
     this.#openUntilMs = this.#nowMs() + ms
   }
 
   /** Records that a call ended without showing whether the circuit's target works. */
   leave(passage: Passage): void {
-    if (passage === 'probe') this.#isProbing = false
+    if (passage === this.#probe) this.#isProbing = false
   }
 
   get #isClosed(): boolean {

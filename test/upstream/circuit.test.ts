@@ -30,7 +30,7 @@ test('admits one probe at a time when its open time is over, and every call afte
   nowMs += 100
   expect([circuit.state, circuit.admits]).toEqual(['half_open', true])
   const passage = circuit.enter()
-  expect([passage, circuit.admits, circuit.probing]).toEqual(['probe', false, true])
+  expect([passage, circuit.admits, circuit.probing]).toEqual([expect.any(Number), false, true])
   expect(circuit.enter()).toBe('call')
   circuit.succeed()
   expect([circuit.state, circuit.admits]).toEqual(['closed', true])
@@ -47,6 +47,23 @@ test('is closed by a probe that has lasted longer than a failure takes', () => {
   expect([quick.state, quick.admits, quick.probing]).toEqual(['closed', true, false])
   quick.fail(passage)
   expect([quick.state, quick.waitMs]).toEqual(['open', 100])
+})
+
+test('a probe that ends late says nothing of the one that has followed it', () => {
+  const quick = new Circuit({ failures: 3, baseMs: 100, maxMs: 350 }, () => nowMs, { probeMs: 50 })
+  quick.trip('call')
+  nowMs += 100
+  const late = quick.enter()
+  nowMs += 50
+  expect(quick.state).toBe('closed')
+  quick.trip('call')
+  quick.trip(late)
+  expect(quick.waitMs).toBe(100)
+  nowMs += 100
+  quick.enter()
+  quick.leave(late)
+  quick.fail(late)
+  expect([quick.state, quick.admits, quick.probing]).toEqual(['half_open', false, true])
 })
 
 test('stays open twice as long after each failed probe, up to a limit', () => {
