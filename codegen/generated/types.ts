@@ -200,7 +200,7 @@ export interface HostFacts {
   readonly errors?: ErrorPlaces
   /** Maximum attempts per call at this upstream, each with a different credential (after a broken connection, the same one may be used again). 1: never retry. */
   readonly attempts_max?: number
-  /** Maximum calls in flight at this upstream per process. Further calls go to the next upstream; if there is none, the client gets an error that asks it to retry. */
+  /** Maximum calls in flight at this upstream per process. Further calls go to the next upstream; if there is none, they wait (LIMIT_PLACE_WAIT_MS), and a free place goes to the account with the fewest calls there. After that, the client gets an error that asks it to retry. */
   readonly concurrency_max?: number
   readonly discount?: DiscountHistory
   readonly fx?: FxHistory

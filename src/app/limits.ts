@@ -183,6 +183,12 @@ export const LIMITS = {
   },
   upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535, what: 'Connections to one upstream.' },
   upstreamTriesMax: { fallback: 4, min: 1, max: 20, what: 'Most attempts per call, over all its upstreams.' },
+  placeWaitMs: {
+    fallback: 15_000,
+    min: 0,
+    max: 120_000,
+    what: 'Longest wait for a place at an upstream that has reached its `concurrency_max`; then 503.',
+  },
   unknownModelsMax: {
     fallback: 1_000,
     min: 1,

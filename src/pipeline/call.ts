@@ -166,6 +166,8 @@ export interface PipelineLimits {
   readonly pingAfterMs: number
   /** Maximum number of attempts per call, across all upstreams. */
   readonly upstreamTriesMax: number
+  /** Longest wait for a place at an upstream whose calls in flight have reached its limit, in ms. */
+  readonly placeWaitMs: number
   /** Number of input tokens that a hold assumes for each image. */
   readonly holdTokensPerImage: number
   /** Most context windows of input or of output tokens per choice that a provider's usage report may count and be believed. */

@@ -5,6 +5,7 @@
 
 import type { UpstreamTarget } from '../generated/types.ts'
 import { type Credential, mixed } from '../upstream/credentials.ts'
+import type { Places } from '../upstream/places.ts'
 import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
 import type { Candidate } from './attempt.ts'
 
@@ -16,8 +17,8 @@ export interface Shortage {
   readonly rateLimitedMs: number | null
   /** Shortest time, in ms, until an upstream that an operator took out of service is back; null if none is out. */
   readonly outOfServiceMs: number | null
-  /** Whether an upstream has reached its limit of calls in flight. */
-  readonly full: boolean
+  /** The first upstream that has reached its limit of calls in flight; null if none has. */
+  readonly full: ReachableUpstream | null
 }
 
 export class Candidates {
@@ -29,7 +30,9 @@ export class Candidates {
   readonly #broken = new Set<ReachableUpstream>()
   #repeated = false
   #rateLimitedMs: number | null = null
-  #full = false
+  #full: ReachableUpstream | null = null
+  /** The upstream that keeps a place for this call, which has waited for it. */
+  #keeper: ReachableUpstream | null = null
   #outOfServiceMs: number | null = null
 
   /** While circuits are closed, a caller's calls always go to the same target and credential, so that prompt caches are hit. */
@@ -60,6 +63,34 @@ export class Candidates {
     return last
   }
 
+  /** Takes back a candidate that has not been tried after all. */
+  putBack(candidate: Candidate): void {
+    this.#tried.splice(this.#tried.lastIndexOf(candidate), 1)
+  }
+
+  /** Whether the upstream has no place for this call. */
+  isFull(upstream: ReachableUpstream): boolean {
+    return upstream.places.full && upstream !== this.#keeper
+  }
+
+  /** Waits for a place at an upstream that is full. Returns the candidate that can then be tried; null if there is none. */
+  async waitForPlace(accountId: number, options: Parameters<Places['wait']>[1]): Promise<Candidate | null> {
+    const upstream = this.#full
+    this.#full = null
+    if (upstream === null || !(await upstream.places.wait(accountId, options))) {
+      this.#full = upstream
+      return null
+    }
+    this.#keeper = upstream
+    return this.next()
+  }
+
+  /** Call when the call has taken the place that was kept for it, or does not want it any more. */
+  unkeepPlace(): void {
+    this.#keeper?.places.unkeep()
+    this.#keeper = null
+  }
+
   broken(upstream: ReachableUpstream): void {
     this.#broken.add(upstream)
   }
@@ -83,8 +114,8 @@ export class Candidates {
         this.#outOfServiceMs = Math.min(this.#outOfServiceMs ?? Number.POSITIVE_INFINITY, upstream.outOfServiceMs)
         continue
       }
-      if (upstream.full) {
-        this.#full = true
+      if (this.isFull(upstream)) {
+        this.#full ??= upstream
         continue
       }
       if (!allowOpen && (this.#broken.has(upstream) || !upstream.circuit.admits)) continue

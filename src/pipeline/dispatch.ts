@@ -74,45 +74,54 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
 ): Promise<Received> {
   const candidates = new Candidates(plan.targets, call.caller.keyId, services.upstreams)
   const { upstreamTriesMax } = services.limits
-  let candidate = candidates.next()
+  const line = { waitMs: services.limits.placeWaitMs, gone: plan.gone }
+  const waited = () => candidates.waitForPlace(call.caller.accountId, line)
   let worst: GatewayError | null = null
-  while (candidate !== null) {
-    // A body that cannot be converted for one target ends the call: converted for another target, it might mean something else.
-    const preparing = plan.prepare(candidate.target)
-    const prepared = preparing instanceof Promise ? await preparing : preparing
-    if (plan.gone.aborted) throw gatewayErrorFor(new UpstreamFault('aborted', 'the client disconnected'))
-    // Meanwhile, other calls may have taken the upstream's last place.
-    if (candidate.upstream.full) {
-      candidate = candidates.next()
-      continue
+  try {
+    let candidate = candidates.next() ?? (await waited())
+    while (candidate !== null) {
+      // A body that cannot be converted for one target ends the call: converted for another target, it might mean something else.
+      const preparing = plan.prepare(candidate.target)
+      const prepared = preparing instanceof Promise ? await preparing : preparing
+      if (plan.gone.aborted) throw gatewayErrorFor(new UpstreamFault('aborted', 'the client disconnected'))
+      // Meanwhile, other calls may have taken the upstream's last place.
+      if (candidates.isFull(candidate.upstream)) {
+        candidates.putBack(candidate)
+        candidate = candidates.next() ?? (await waited())
+        continue
+      }
+      const attempt = begin(services, call, candidate)
+      try {
+        const replying = tryOne(services, call, { plan, prepared, attempt })
+        candidates.unkeepPlace()
+        const received = await plan.receive(await replying, prepared, candidate.target)
+        attempt.begin()
+        return received
+      } catch (cause) {
+        const error = gatewayErrorFor(cause)
+        attempt.fail(error, services.nowMs())
+        if (!isWorthAnotherTry(error) || plan.signal.aborted) throw error
+        logFailure(services, call, { candidate, error })
+        worst = worse(worst, error)
+        if (attempt.isBroken) candidates.broken(candidate.upstream)
+        if (call.attempts.length >= upstreamTriesMax || timeLeftMs(services, call, candidate) < TRY_MS_MIN) break
+        candidate = candidates.next() ?? (attempt.isConnectionLost ? candidates.again() : null) ?? (await waited())
+      }
     }
-    const attempt = begin(services, call, candidate)
-    try {
-      const reply = await tryOne(services, call, { plan, prepared, attempt })
-      const received = await plan.receive(reply, prepared, candidate.target)
-      attempt.begin()
-      return received
-    } catch (cause) {
-      const error = gatewayErrorFor(cause)
-      attempt.fail(error, services.nowMs())
-      if (!isWorthAnotherTry(error) || plan.signal.aborted) throw error
-      const { message, level } = loudness(error)
-      services.log[level](
-        {
-          requestId: call.requestId,
-          credential: candidate.credential.label,
-          code: error.code,
-          cause: error.details.cause,
-        },
-        message,
-      )
-      worst = worse(worst, error)
-      if (attempt.isBroken) candidates.broken(candidate.upstream)
-      if (call.attempts.length >= upstreamTriesMax || timeLeftMs(services, call, candidate) < TRY_MS_MIN) break
-      candidate = candidates.next() ?? (attempt.isConnectionLost ? candidates.again() : null)
-    }
+  } finally {
+    candidates.unkeepPlace()
   }
   throw worst ?? shortageError(candidates, plan.targets)
+}
+
+function logFailure(
+  { log }: Services,
+  { requestId }: Call,
+  { candidate, error }: { candidate: Candidate; error: GatewayError },
+): void {
+  const { message, level } = loudness(error)
+  const { code, details } = error
+  log[level]({ requestId, credential: candidate.credential.label, code, cause: details.cause }, message)
 }
 
 function begin(services: Services, call: Call, candidate: Candidate): Attempt {
@@ -204,6 +213,7 @@ function send<Prepared extends PreparedBody, Received>(
       clientHeader: name => (name === 'traceparent' ? services.tracer.traceparentOf(call, attempt) : call.header(name)),
     },
     {
+      accountId: call.caller.accountId,
       totalTimeoutMs: timeLeftMs(services, call, attempt),
       frameBytesMax: services.limits.eventBytesMax,
       signal: plan.signal,
@@ -270,7 +280,7 @@ function shortageError(candidates: Candidates, targets: readonly UpstreamTarget[
       cause: 'an operator has taken the upstreams out of service',
     })
   }
-  if (full) {
+  if (full !== null) {
     const cause = 'every upstream has reached its limit of calls in flight'
     return new GatewayError('upstream_overloaded', { retryAfterSeconds: 1, cause })
   }

@@ -30,6 +30,8 @@ export type UpstreamTest =
   | { readonly outcome: 'unreachable' | 'no_model' }
 
 const TIMEOUT_MS = 30_000
+/** A test is no customer's call. */
+const NO_ACCOUNT = 0
 const CREDENTIALS_MAX = 20
 const REPLY_BYTES_MAX = 1024 * 1024
 const FORMAT = 'chat_completions'
@@ -84,7 +86,7 @@ async function ask(services: Services, { upstream, entry, credential }: Asked): 
     const wired = onWires(entry, FORMAT, body.outline)
     const target = wired.upstreams.find(({ via }) => via === upstream.facts.id) as UpstreamTarget
     const prepared = await prepare({
-      envelopeSigner: services.envelopeSignerFor(0),
+      envelopeSigner: services.envelopeSignerFor(NO_ACCOUNT),
       body,
       entry: wired,
       clientModel: entry.id,
@@ -112,6 +114,7 @@ async function ask(services: Services, { upstream, entry, credential }: Asked): 
         clientHeader: () => undefined,
       },
       {
+        accountId: NO_ACCOUNT,
         totalTimeoutMs: TIMEOUT_MS,
         frameBytesMax: services.limits.eventBytesMax,
         signal: NEVER_CANCELLED,

@@ -16,6 +16,8 @@ import type { UpstreamReply } from './reply.ts'
 import { send } from './send.ts'
 
 export interface CallOptions {
+  /** Whose call it is. */
+  readonly accountId: number
   /** Time left for the call as a whole, in ms; the upstream's own limit applies too. */
   readonly totalTimeoutMs: number
   /** Largest frame of a binary event stream, in bytes. */
@@ -55,14 +57,15 @@ export async function callUpstream(
   const { facts } = upstream
   const request = buildRequest(upstream, credential, outgoing)
   if (request === null) throw new EndpointMissingError(`${facts.id} has no path for ${outgoing.endpoint}`)
-  upstream.callsInFlight++
+  const { accountId } = options
+  upstream.places.enter(accountId)
   let { headers } = request
   if (credential.secret.kind === 'aws') {
     try {
       const sign = await upstream.signerOf(credential, credential.secret)
       headers = await sign({ host: upstream.host, ...request })
     } catch (error) {
-      upstream.callsInFlight--
+      upstream.places.leave(accountId)
       throw UpstreamFault.from(error)
     }
   }
@@ -79,7 +82,7 @@ export async function callUpstream(
     idleTimeoutMs: facts.idleTimeoutMs,
     totalTimeoutMs,
     signal: options.signal,
-    onClose: () => upstream.callsInFlight--,
+    onClose: () => upstream.places.leave(accountId),
   })
   const plain = decoded(reply, dueMs)
   if (!plain.header('content-type').includes('application/vnd.amazon.eventstream')) return plain

@@ -12,6 +12,7 @@ import {
   SANDBOX_AWS_SECRET,
   type Secret,
 } from './credentials.ts'
+import { Places } from './places.ts'
 
 /** One upstream's settings in the environment (`UPSTREAM_<ID>_BASE_URL`, `UPSTREAM_<ID>_API_KEY`). */
 export interface UpstreamEnvironment {
@@ -66,10 +67,9 @@ export class ReachableUpstream {
   /** Path of the base URL, without a trailing slash. */
   readonly basePath: string
   readonly circuit: Circuit
-  readonly #concurrencyMax: number
+  readonly places: Places
   readonly #region: string
   readonly #signers = new Map<Credential, Signer>()
-  callsInFlight = 0
   tries = 0
   /** When the upstream goes back into service, as a value of `#nowMs()`; 0 while it is in service. */
   #outUntilMs = 0
@@ -90,7 +90,8 @@ export class ReachableUpstream {
     this.address = { host: url.hostname, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) }
     this.basePath = url.pathname.replace(/\/$/, '')
     this.#region = given.region
-    this.#concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
+    const concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
+    this.places = new Places(concurrencyMax)
     // The sandbox fails only when a prompt asks for it, so its faults must not affect the next call.
     const policy: CircuitPolicy = given.sandbox ? { failures: Infinity, baseMs: 0, maxMs: 0 } : facts.cooldown
     this.circuit = new Circuit(policy, nowMs)
@@ -98,17 +99,12 @@ export class ReachableUpstream {
       given.secrets.map((secret, index) => new Credential(secret, `${facts.id}#${index + 1}`, { policy, nowMs })),
     )
     this.connections = new Connections(url.origin, {
-      connectionsMax: this.#concurrencyMax,
+      connectionsMax: concurrencyMax,
       pipelining: 1,
       allowH2: false,
       connect: { timeout: facts.connectTimeoutMs },
       keepAliveTimeout: 30_000,
     })
-  }
-
-  /** Whether the calls in flight have reached the upstream's limit. */
-  get full(): boolean {
-    return this.callsInFlight >= this.#concurrencyMax
   }
 
   /** Time until the upstream goes back into service, in ms, if an operator has taken it out; otherwise 0. */
@@ -142,7 +138,7 @@ export class ReachableUpstream {
       sandbox: this.sandbox,
       ...reportCircuit(this.circuit),
       outSeconds: Math.ceil(this.outOfServiceMs / 1000),
-      callsInFlight: this.callsInFlight,
+      callsInFlight: this.places.taken,
       tries: this.tries,
       failures: this.#failures.values().reduce((sum, count) => sum + count, 0),
       failuresByClass: Object.fromEntries(this.#failures),

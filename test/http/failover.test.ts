@@ -70,7 +70,8 @@ function startGateway(first: Address, second: string | null, changes: TableChang
     ...changes,
     upstreams: { xai: { paths: MESSAGES_PATHS }, ...changes.upstreams },
   })
-  return startTestGateway({ tables, upstreams: { anthropic: first, ...(second === null ? {} : { xai: second }) } })
+  const upstreams = { anthropic: first, ...(second === null ? {} : { xai: second }) }
+  return startTestGateway({ tables, upstreams, environment: { LIMIT_PLACE_WAIT_MS: '0' } })
 }
 
 async function start(first: Address, second: string | null, changes: TableChanges = {}): Promise<Started> {
