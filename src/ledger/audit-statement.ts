@@ -1,5 +1,6 @@
 /** The audit's SQL. Full and incremental audits apply the same rules. */
 
+import { SUMMED_COLUMNS } from './day-totals.ts'
 import { finalBefore } from './roll-up.ts'
 
 /**
@@ -8,19 +9,7 @@ import { finalBefore } from './roll-up.ts'
  */
 export type AuditMode = 'full' | 'incremental'
 
-/** Columns whose sums over the usage rows must equal those of the daily sums. */
-const SUMS = [
-  'calls',
-  'errors',
-  'input_tokens',
-  'output_tokens',
-  'images',
-  'cost_micro_vnd',
-  'charged_micro_vnd',
-  'upstream_cost_micro_vnd',
-  'upstream_cost_calls',
-] as const
-const list = (text: (name: (typeof SUMS)[number]) => string): string => SUMS.map(text).join(', ')
+const list = (text: (name: string) => string): string => SUMMED_COLUMNS.map(text).join(', ')
 
 /**
  * The first day whose sums may still change, because settlements of an hour ago or less may be written to it. Found once, so that

@@ -5,7 +5,7 @@
 
 import type { AnySql } from '../lib/database.ts'
 import type { AuditMode } from './audit-statement.ts'
-import { startOf, ZONE } from './day-totals.ts'
+import { SUMMED_COLUMNS, startOf, ZONE } from './day-totals.ts'
 
 export interface DayAudit {
   readonly differences: {
@@ -22,19 +22,8 @@ const NEW_DAYS = 7
 /** Hours are compared for this many days, in which all calls are still in `usage`, and no hour has been merged or deleted. */
 const HOUR_DAYS = 30
 
-const ALL = [
-  'calls',
-  'errors',
-  'input_tokens',
-  'output_tokens',
-  'images',
-  'cost_micro_vnd',
-  'charged_micro_vnd',
-  'upstream_cost_micro_vnd',
-  'upstream_cost_calls',
-]
-const OF_UPSTREAMS = ALL.filter(name => name !== 'images' && name !== 'cost_micro_vnd')
-const OF_HOURS = ALL.filter(name => name !== 'errors' && name !== 'cost_micro_vnd')
+const OF_UPSTREAMS = SUMMED_COLUMNS.filter(name => name !== 'images' && name !== 'cost_micro_vnd')
+const OF_HOURS = SUMMED_COLUMNS.filter(name => name !== 'errors' && name !== 'cost_micro_vnd')
 const OF_ACCOUNTS = ['calls', 'input_tokens', 'output_tokens', 'images', 'charged_micro_vnd']
 
 interface Sums {
@@ -71,10 +60,10 @@ const USAGE_DAYS = { table: 'usage_daily', where: 'day >= days_from and day < da
 const UPSTREAM_DAYS = 'day >= hours_from and day < upstreams_summed_before'
 const MONTH_FROM = `date_trunc('month', days_from::timestamp)::date`
 const WRONG = [
-  differing(ALL, USAGE_DAYS, { ...USAGE_DAYS, table: 'entry_daily' }),
-  differing(ALL, USAGE_DAYS, { ...USAGE_DAYS, table: 'account_daily' }),
+  differing(SUMMED_COLUMNS, USAGE_DAYS, { ...USAGE_DAYS, table: 'entry_daily' }),
+  differing(SUMMED_COLUMNS, USAGE_DAYS, { ...USAGE_DAYS, table: 'account_daily' }),
   differing(
-    ALL,
+    SUMMED_COLUMNS,
     { table: 'account_daily', day: MONTH, where: `day >= ${MONTH_FROM} and day < months_summed_before` },
     { table: 'account_monthly', day: 'month', where: `month >= ${MONTH_FROM}` },
   ),

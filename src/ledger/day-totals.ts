@@ -40,10 +40,20 @@ const NEXT_OF_CREDITS = `select to_char(min(at) ${ZONE}, 'YYYY-MM-DD') as day fr
   where at >= (select ${startOf('credits_summed_before')} from call_roll_up)
     and at < ${startOf(`(${finalBefore('credit', '$1')} ${ZONE})`)}`
 
-const COLUMNS = `calls, errors, input_tokens, output_tokens, images, cost_micro_vnd, charged_micro_vnd,
-  upstream_cost_micro_vnd, upstream_cost_calls`
-const SUMS = `sum(calls), sum(errors), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
-  sum(charged_micro_vnd), sum(upstream_cost_micro_vnd), sum(upstream_cost_calls)`
+/** What the sums per key and day (`usage_daily`), and all that are computed from them, consist of. */
+export const SUMMED_COLUMNS = [
+  'calls',
+  'errors',
+  'input_tokens',
+  'output_tokens',
+  'images',
+  'cost_micro_vnd',
+  'charged_micro_vnd',
+  'upstream_cost_micro_vnd',
+  'upstream_cost_calls',
+] as const
+const COLUMNS = SUMMED_COLUMNS.join(', ')
+const SUMS = SUMMED_COLUMNS.map(name => `sum(${name})`).join(', ')
 export const SUM = [
   `insert into entry_daily (day, entry_id, ${COLUMNS}) select day, entry_id, ${SUMS}
     from usage_daily where day = $1::text::date group by 1, 2`,
