@@ -1,14 +1,24 @@
 /**
- * The models that a key may call: a list of entry ids and of `family/*` for whole families. The hold statement applies the same
- * rules in SQL.
+ * The models that a key may call: a list of entry ids and of `family/*` for whole families. An id whose entry has retired, or has
+ * become an alias, means the entry that answers for it. The hold statement applies the same rules in SQL.
  */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { Catalogue } from './catalogue.ts'
 
 /** Whether a key with this list may call the entry. Null allows every entry. */
-export function allows(allowed: readonly string[] | null, { id, family }: Pick<ModelEntry, 'id' | 'family'>): boolean {
-  return allowed === null || allowed.includes(id) || allowed.includes(`${family}/*`)
+export function allows(catalogue: Catalogue, allowed: readonly string[] | null, entry: ModelEntry): boolean {
+  return allowed === null || isListed(allowed, entry) || formerName(catalogue, allowed, entry) !== null
+}
+
+function isListed(allowed: readonly string[], { id, family }: ModelEntry): boolean {
+  return allowed.includes(id) || allowed.includes(`${family}/*`)
+}
+
+/** The name under which a key's list has an entry that it does not list itself: the id of one for which this one answers now. */
+export function formerName(catalogue: Catalogue, allowed: readonly string[] | null, entry: ModelEntry): string | null {
+  if (allowed === null || isListed(allowed, entry)) return null
+  return allowed.find(name => catalogue.resolve(name)?.entry.id === entry.id) ?? null
 }
 
 /** Names of families, in catalogue order. */

@@ -85,7 +85,7 @@ export function createModelList(catalogue: Catalogue, now: () => number = Date.n
       const known = isPaged ? undefined : lists.get(key)
       if (known !== undefined) return known
       const matching = rendered.filter(
-        each => matches(each.catalogueItem, query) && allows(allowed, each.catalogueItem.entry),
+        each => matches(each.catalogueItem, query) && allows(catalogue, allowed, each.catalogueItem.entry),
       )
       const page = isPaged ? cut(matching, query) : { items: matching, hasMore: false }
       if ('problem' in page) return page

@@ -31,7 +31,8 @@ export function addModelRoutes(server: FastifyInstance, options: ServerOptions):
       })
     }
     const resolution = services.catalogue.resolve(name)
-    if (resolution !== null && !allows(request.state.caller?.allowedModels ?? null, resolution.entry)) {
+    const allowed = request.state.caller?.allowedModels ?? null
+    if (resolution !== null && !allows(services.catalogue, allowed, resolution.entry)) {
       throw modelNotAllowed(resolution.entry)
     }
     return sendRendered(request, reply, result)

@@ -245,5 +245,6 @@ function toRow(request: HoldRequest): HoldRow {
     priceVnd: request.priceVnd,
     pricePer: request.pricePer,
     family: request.family,
+    formerName: request.formerName ?? null,
   }
 }

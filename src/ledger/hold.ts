@@ -23,6 +23,7 @@ export interface HoldRow {
   readonly priceVnd: number
   readonly pricePer: PricePer
   readonly family: string
+  readonly formerName: string | null
 }
 
 export type HoldResult =
@@ -59,6 +60,7 @@ const REQUESTS = packedRows<HoldRow>()({
   price_vnd: ['bigint', row => row.priceVnd],
   price_per: ['smallint', row => PRICE_PER_CODES[row.pricePer]],
   family: ['text', row => row.family],
+  former_name: ['text', row => row.formerName],
 })
 
 const KNOWN = `
@@ -70,8 +72,8 @@ known as materialized (
               when key_state(opened.revoked_at, opened.suspended_at, opened.disabled_at, opened.expires_at) <> 'active'
                 then key_state(opened.revoked_at, opened.suspended_at, opened.disabled_at, opened.expires_at)
               when opened.allowed_models is null or held.amount_micro_vnd is not null then null
-              when not (select entry_id = any(opened.allowed_models) or family || '/*' = any(opened.allowed_models)
-                          from (select ${REQUESTS.columns(['entry_id', 'family'])}) asked) then 'model' end as refusal,
+              when not (select array[entry_id, family || '/*', former_name] && opened.allowed_models
+                          from (select ${REQUESTS.columns(['entry_id', 'family', 'former_name'])}) asked) then 'model' end as refusal,
          case when opened.monthly_cap_micro_vnd is not null and held.amount_micro_vnd is null
               then coalesce(opened.limit_reset, 'never') end as limited
     from requests

@@ -24,6 +24,8 @@ export interface HoldRequest {
   readonly pricePer: PricePer
   /** The entry's family, to which a key may be restricted. */
   readonly family: string
+  /** An id in the key's list whose calls this entry answers now; null or absent if there is none, or the list has the entry. */
+  readonly formerName?: string | null
 }
 
 /** Numbers stored in the tables `hold` and `usage`. Never reuse one. */

@@ -1,5 +1,6 @@
 /** Places a call's hold: no call goes to a provider without money set aside for it. */
 
+import { formerName } from '../catalogue/allowed.ts'
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
@@ -120,6 +121,7 @@ function ask(services: Services, call: Call, admission: Admission, keyHash: Uint
       priceVnd: admission.entry.price.vnd,
       pricePer: admission.entry.price.per,
       family: admission.entry.family,
+      formerName: formerName(services.catalogue, call.caller.allowedModels, admission.entry),
     },
     { signal: admission.signal },
   )

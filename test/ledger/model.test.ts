@@ -86,6 +86,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
       priceVnd: 1_500,
       pricePer: 'mtok' as const,
       family: 'f',
+      formerName: null,
     }))
     const withinLimits = requests.some(({ key }) => model.limits.has(key)) || random(2) === 0
     const answers = await placeHolds(pool, rows, LIVING, { withinLimits })

@@ -60,6 +60,7 @@ function holdRow(customer: Customer): HoldRow {
     requestedName: null,
     endpoint: 1,
     family: 'f',
+    formerName: null,
     ...price,
   }
 }

@@ -10,7 +10,7 @@ const DEFAULT_CONTEXT_TOKENS = 128_000
 /** `allowed` are the models that the key may call; null for all. */
 export function exampleModels(catalogue: Catalogue, allowed: readonly string[] | null): ExampleModels {
   const entries = catalogue.items.filter(item => !catalogue.isRetired(item)).map(({ entry }) => entry)
-  const callable = entries.filter(entry => allows(allowed, entry))
+  const callable = entries.filter(entry => allows(catalogue, allowed, entry))
   const chats = callable.filter(({ kind }) => kind === 'chat')
   const usual = chats.filter(
     ({ price, channel, deprecated }) => price.per === 'mtok' && channel === 'standard' && deprecated === null,
@@ -23,7 +23,7 @@ export function exampleModels(catalogue: Catalogue, allowed: readonly string[] |
   )
   const byPrice = byContext.toSorted((left, right) => left.price.vnd - right.price.vnd)
   const { entry: fallback } = catalogue.fallback(catalogue.settings.fallback)
-  const spare = allows(allowed, fallback) ? fallback : (byContext[0] ?? fallback)
+  const spare = allows(catalogue, allowed, fallback) ? fallback : (byContext[0] ?? fallback)
   const chat = byContext.find(({ apiStandard }) => apiStandard === 'chat_completions') ?? spare
   const ofKind = (kind: string) => callable.find(entry => entry.kind === kind)?.id ?? null
   return {
