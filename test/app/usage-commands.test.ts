@@ -1,4 +1,7 @@
-/** `usage export` writes the calls of all accounts with their costs, for `catalogue margin` and `price-diff` to read. */
+/**
+ * `usage export` writes the calls of all accounts with their costs, for `catalogue margin` and `price-diff` to read. `usage recount`
+ * computes the sums that reports read again.
+ */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -107,4 +110,27 @@ test('counts calls, not the line breaks that clients write into models’ names'
   const named = { requestedName: 'gpt\r\n"5"\r\n', costMicroVnd: microVnd(0n) }
   await ledger.settle(settlement(customer, named))
   expect(await run('usage', 'export', join(folder, 'named.csv'))).toMatchObject({ data: { rows: 5 } })
+})
+
+test('recounts the days that it is given, and refuses others', async () => {
+  const today = dayOf(new Date())
+  const first = addDays(today, -2)
+  const from = ['usage', 'recount', '--from']
+  expect(await run(...from, first)).toEqual({
+    data: { from: first, to: today, days: 3, hours_kept: [] },
+    text: '3 days recounted. Run a full audit to see that the sums agree.',
+  })
+  expect(await run(...from, first, '--to', first)).toMatchObject({ data: { from: first, to: first, days: 1 } })
+  const refused = [
+    [['usage', 'recount'], '--from is required'],
+    [[...from, '2026-02-30'], 'is not a day'],
+    [[...from, today, '--to', 'tomorrow'], 'is not a day'],
+    [[...from, today, '--to', first], '--from must not be after --to'],
+    [[...from, addDays(today, -400)], 'recount at most 400 days at once'],
+  ] as const
+  for (const [words, fault] of refused) {
+    const running = run(...words)
+    await expect(running).rejects.toThrow(fault)
+    await expect(running).rejects.toBeInstanceOf(UsageError)
+  }
 })
