@@ -36,6 +36,9 @@ export function send({ body, ...request }: UpstreamRequest): Promise<UpstreamRep
   })
 }
 
+/** Maximum number of interim (1xx) replies to one request. */
+const INTERIM_MAX = 100
+
 class Sending implements ReplySource {
   /** The request without its body, which must not stay in memory while the reply arrives. */
   readonly #request: Omit<UpstreamRequest, 'body'>
@@ -47,6 +50,7 @@ class Sending implements ReplySource {
   #reply: UpstreamReply | null = null
   #aborted: UpstreamFault | null = null
   #paused = false
+  #interim = 0
   #closed = false
 
   constructor(
@@ -96,7 +100,10 @@ class Sending implements ReplySource {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    if (status < 200) return
+    if (status < 200) {
+      if (++this.#interim > INTERIM_MAX) this.#abort(new UpstreamFault('garbage', 'too many interim replies'))
+      return
+    }
     this.#request.signal.removeEventListener('abort', this.#onAbort)
     this.#reply = new UpstreamReply(this, status, headers, this.#request.secrets)
     this.#resolve(this.#reply)
