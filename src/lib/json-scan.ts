@@ -27,7 +27,7 @@ export interface EscapedText {
   readonly end: number
 }
 
-/** The text has more values than allowed, or an absurdly long key. */
+/** The text has more values than allowed, an absurdly long key, or absurdly many top-level members. */
 export class JsonSizeError extends Error {}
 
 /** Maximum number of long numbers to record, which a double may not represent exactly. No legitimate body has this many. */
@@ -35,6 +35,8 @@ const LONG_NUMBERS_MAX = 10_000
 /** Strings at least this long are written in slices, and decoded in slices if they have escapes. */
 export const LONG_STRING_CHARACTERS_MIN = 256 * 1024
 export const KEY_CHARACTERS_MAX = 64 * 1024
+/** Each top-level member is looked at several times in one turn of the event loop. No format has nearly as many. */
+export const MEMBERS_MAX = 1_000
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -165,6 +167,7 @@ export class JsonScan {
 
   #endMember(valueStart: number, valueEnd: number): void {
     if (this.#keyStart >= 0 && valueStart >= 0) {
+      if (this.members.length === MEMBERS_MAX) throw new JsonSizeError(`more than ${MEMBERS_MAX} top-level fields`)
       this.members.push({ keyStart: this.#keyStart, keyEnd: this.#keyEnd, valueStart, valueEnd })
     }
     this.#keyStart = -1

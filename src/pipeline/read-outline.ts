@@ -19,6 +19,7 @@ import {
 import { type JsonObject, parseText } from '../lib/json.ts'
 import { OUTLINE_BYTES_MAX, type Outline, readOutline } from '../lib/json-outline.ts'
 import { parseScanned, SHORT_BYTES } from '../lib/json-parse.ts'
+import { MEMBERS_MAX } from '../lib/json-scan.ts'
 import { decodeKey, hasDuplicates, type Member } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 
@@ -98,7 +99,7 @@ export async function readOutlined(
   if (length > OUTLINE_BYTES_MAX || length > valuesMax * 2) return null
   const read = () => readOutline(bytes, plain.shape)
   const found = length <= SHORT_BYTES ? read() : await inTurn(read)
-  if (found === null) return null
+  if (found === null || found.members.length > MEMBERS_MAX) return null
   const members = membersIn(text, found)
   if (hasDuplicates(members)) return null
   if (found.plain) {

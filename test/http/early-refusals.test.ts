@@ -122,6 +122,23 @@ test.each([
   })
 })
 
+test.each([
+  ['/v1/messages', { ...JSON.parse(GOOD) }],
+  ['/v1/chat/completions', { ...JSON.parse(GOOD) }],
+  ['/v1/responses', { model: 'gpt-5.5', input: 'x' }],
+  ['/v1/messages/count_tokens', { ...JSON.parse(GOOD) }],
+  ['/v1/images/generations', { model: 'req/gpt-image-2', prompt: 'x' }],
+])('%s refuses a body with more than a thousand top-level fields', async (path, body) => {
+  const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]))
+  const known = Object.keys(body).length
+  const answer = await post(account.apiKey, JSON.stringify({ ...body, ...fields(1001 - known) }), path)
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({
+    error: { type: 'invalid_request_error', message: expect.stringContaining('more than 1000 top-level fields') },
+  })
+  expect((await post(account.apiKey, JSON.stringify({ ...body, ...fields(1000 - known) }), path)).status).toBe(200)
+})
+
 test('a key whose bodies use up its permits waits, then gets 429; others are served, and a finished body makes room', async () => {
   const held = [1, 2].map(() => new Line(head(account.apiKey, `content-length: ${5 * MB}`)))
   await expect.poll(() => running.gateway.server.bodies.permits.bytes).toBe(10 * MB)
