@@ -267,6 +267,13 @@ test('the documentation’s table of metrics has what a gateway exports; UPDATE_
   expect(TABLE.exec(read(DOCS))?.[0]).toBe(table())
 })
 
+test('the runbook says of every queue that can be full what it waits for', () => {
+  const entry = /## GatewayQueueFull\n([\s\S]*?)\n## /.exec(read('docs/runbook.md'))?.[1] as string
+  const queues = families.get('gateway_queue_items_max')?.samples.map(({ labels }) => labels.queue) ?? []
+  expect(queues).toContain('funds')
+  expect(queues.filter(queue => !entry.includes(`\`${queue}\``))).toEqual([])
+})
+
 test('names follow the conventions of Prometheus', () => {
   const wrong = [...families].filter(([name, { type }]) => {
     const isTotal = name.endsWith('_total')
