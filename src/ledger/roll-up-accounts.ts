@@ -7,8 +7,8 @@ import { ENDED, markOf, moveOf, type RolledUp, type RollUp, type RollUpOptions, 
 
 /** Number of days for which hourly sums are kept; older ones are merged into one row per day. */
 export const HOURS_DAYS = 35
-/** Number of days for which daily sums are kept: longer than any period that a page shows. */
-const DAYS = 400
+/** Number of days for which daily sums are kept: longer than any period that a page shows, but calls may be kept for longer. */
+export const SUMS_DAYS = 400
 
 const SUMS = ['calls', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'reasoning_tokens', 'images']
 const COLUMNS = [...SUMS, 'charged_micro_vnd']
@@ -40,7 +40,7 @@ select account_id, date_trunc('day', hour at time zone 'Asia/Ho_Chi_Minh') at ti
        status, tag, ${SUMMED}
   from merged group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
 ${ON_CONFLICT}`
-const FORGET = `delete from usage_hourly where hour < now() - interval '${DAYS} days'`
+const FORGET = `delete from usage_hourly where hour < now() - interval '${SUMS_DAYS} days'`
 
 export const ACCOUNTS: RollUp = {
   mark: markOf('usage_roll_up'),

@@ -9,9 +9,10 @@ import { Form } from '../../src/dashboard/form.ts'
 import { USAGE_PAGES } from '../../src/dashboard/money/usage.ts'
 import { DASHBOARD_LIMITS } from '../../src/dashboard/options.ts'
 import type { FileAnswer, Page, PageRequest } from '../../src/dashboard/page.ts'
+import { addDays, dayOf } from '../../src/ledger/reports/days.ts'
 import { REPORT_LIMITS } from '../../src/ledger/reports/limits.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
-import { Visitor } from './visitor.ts'
+import { readable, Visitor } from './visitor.ts'
 
 /** Enough rows for an export that does not fit into socket buffers. */
 const ROWS = 30_000
@@ -29,19 +30,27 @@ beforeAll(async () => {
   const { sql } = running.database
   const [key] = await sql`select account_id, key_id from api_key where label = ${LABEL}`
   accountId = Number(key?.account_id)
-  // The rows inserted below continue the account's journal after its last `seq`.
-  const [wallet] = await sql`select seq from wallet where account_id = ${accountId}`
+  await addCalls(accountId, { keyId: Number(key?.key_id), count: ROWS })
+})
+afterAll(() => running.close())
+
+/** Continues the account's journal with rows of calls that ended some days ago. */
+async function addCalls(
+  account: number,
+  { keyId = 1, count, daysAgo = 0 }: { keyId?: number; count: number; daysAgo?: number },
+) {
+  const { sql } = running.database
   await sql.unsafe(
     `insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens,
        cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
        balance_after_micro_vnd, latency_ms, streamed, estimated, opened_at, closed_at)
-     select $1::text::bigint, $4::text::bigint + n, gen_random_uuid(), $2::text::bigint, 'gpt-5.5', 1, 200, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
-       1, false, false, now(), now() from generate_series(1, $3::text::integer) n`,
-    [String(accountId), String(key?.key_id), String(ROWS), String(wallet?.seq)],
+     select account_id, seq + n, gen_random_uuid(), $2::text::bigint, 'gpt-5.5', 1, 200, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
+       1, false, false, at, at from wallet, generate_series(1, $3::text::integer) n,
+       lateral (select now() - make_interval(days => $4::text::integer) as at) given where account_id = $1::text::bigint`,
+    [account, keyId, count, daysAgo].map(String),
   )
-  await sql`update wallet set seq = seq + ${ROWS} where account_id = ${accountId}`
-})
-afterAll(() => running.close())
+  await sql`update wallet set seq = seq + ${count} where account_id = ${account}`
+}
 
 test('an export reads a page of rows from the database when its reader is ready for it, and no sooner', async () => {
   const { sql } = running.database
@@ -102,6 +111,27 @@ test('stalled readers of exports keep out nobody but themselves, and only while 
   }
   await expect.poll(admitted, { timeout: 60_000 }).toBe(200)
   expect((await next.response.text()).split('\r\n').length).toBe(ROWS + 2)
+})
+
+test('calls that are too old for the totals are listed and exported, and the page says how far the totals go back', async () => {
+  const { sql } = running.database
+  const person = new Visitor(running.url)
+  await person.signUp('old@example.com')
+  await person.topUp('50.000')
+  const account = Number((await sql`select account_id from account where email = 'old@example.com'`)[0]?.account_id)
+  await addCalls(account, { count: 2, daysAgo: 450 })
+  await addCalls(account, { count: 1 })
+  const seen = async (first: number, last: number) => {
+    const [from, to] = [first, last].map(days => addDays(dayOf(new Date()), -days))
+    const text = readable((await person.get(`/usage?from=${from}&to=${to}`)).html)
+    const [, calls] = /Calls (\d+)/.exec(text) ?? []
+    const [, rows = '0'] = /Export CSV \((\d+) row/.exec(text) ?? []
+    return [calls, rows, text.includes('Totals and chart only go back to')]
+  }
+  expect(await seen(460, 440)).toEqual(['0', '2', true])
+  expect(await seen(365, 0)).toEqual(['1', '1', false])
+  expect(await seen(399, 390)).toEqual(['0', '0', false])
+  expect(await seen(400, 390)).toEqual(['0', '0', true])
 })
 
 test('an export whose reader takes nothing for a while ends', async () => {

@@ -3,7 +3,7 @@
 import { type KeyName, listKeyNames } from '../../accounts/own-keys.ts'
 import { countUsage, exportUsageCsv } from '../../ledger/reports/csv.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
-import { addHourly, readChoices, readHourly, SPLITS } from '../../ledger/reports/hourly.ts'
+import { addHourly, firstSummedDay, readChoices, readHourly, SPLITS } from '../../ledger/reports/hourly.ts'
 import { exportForPeople } from '../../ledger/reports/people-csv.ts'
 import { readUsageRows } from '../../ledger/reports/rows.ts'
 import type { UsageRow } from '../../ledger/reports/types.ts'
@@ -81,6 +81,7 @@ async function show(request: PageRequest): Promise<Answer> {
       steps: choicesOf('per', ['day', 'hour'], per),
       isHourly: per === 'hour',
       correction: correctionOf(request, asked),
+      unsummed: unsummedOf(request, asked),
       hour: hour === null ? null : `${calendarDay(asked.from)} ${hourRange(hour)}`,
       wholeDay: `/usage${query.with({ hour: null, before: null })}`,
       totals,
@@ -105,6 +106,12 @@ function correctionOf({ language, query, options }: PageRequest, { from, to }: U
   if (isAs('from', from) && isAs('to', to)) return null
   const days = options.limits.usageDaysMax
   return text(language, 'usage.period.shown', { from: calendarDay(from), to: calendarDay(to), days })
+}
+
+/** Says since when there are totals, if the period begins before that; or null. */
+function unsummedOf({ language, now }: PageRequest, { from }: UsageQuery): string | null {
+  const first = firstSummedDay(now)
+  return from < first ? text(language, 'usage.totals.since', { from: calendarDay(first) }) : null
 }
 
 /** Returns a filter's options, always including the chosen value. */

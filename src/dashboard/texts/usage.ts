@@ -88,6 +88,10 @@ export const USAGE_TEXTS = {
   'usage.period.today': { vi: 'Hôm nay', en: 'Today' },
   'usage.period': { vi: 'Khoảng thời gian', en: 'Period' },
   'usage.period.days': { vi: '{days} ngày', en: '{days} days' },
+  'usage.totals.since': {
+    vi: 'Tổng và biểu đồ chỉ tính từ {from}. Danh sách lượt gọi và tệp CSV vẫn có các lượt gọi cũ hơn.',
+    en: 'Totals and chart only go back to {from}. The list of calls and its export have older calls, too.',
+  },
   'usage.period.shown': {
     vi: 'Số liệu dưới đây từ {from} đến {to}. Mỗi lần xem được nhiều nhất {days} ngày, và ngày đầu không được sau ngày cuối.',
     en: 'These figures are from {from} to {to}. A period has at most {days} days, and its first day is not after its last.',

@@ -6,8 +6,9 @@
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { AnySql } from '../../lib/database.ts'
 import { PRICE_PER_CODES } from '../types.ts'
-import { findBounds } from './bounds.ts'
-import { addHourly, readHourly } from './hourly.ts'
+import { findBounds, type SeqBounds } from './bounds.ts'
+import { startOfDay } from './days.ts'
+import { addHourly, firstSummedDay, readHourly } from './hourly.ts'
 import { REPORT_LIMITS, type ReportLimits } from './limits.ts'
 import { filterParameters, USAGE_FILTER } from './rows.ts'
 import type { UsageFilter } from './types.ts'
@@ -35,6 +36,11 @@ const PAGE = `select seq, key_id, tag, entry_id, requested_name, endpoint,
   from usage
   where account_id = $1::text::bigint and seq > $2::text::bigint and seq < $3::text::bigint and ${USAGE_FILTER}
   order by seq limit $11::text::integer`
+
+const COUNT = `select count(*)::integer as rows from usage
+  where account_id = $1::text::bigint and seq > $2::text::bigint and seq < $3::text::bigint and ${USAGE_FILTER}`
+/** Maximum number of rows to count one by one. */
+const COUNTED_MAX = 100_000
 
 const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_FACTS).map(([name, { code }]) => [code, name]))
 
@@ -106,8 +112,8 @@ export async function* exportRows(
 }
 
 /**
- * Returns an upper bound on the number of rows in an export. Exact if the period consists of full hours and none of its rows
- * has been retired (deleted, with only sums kept).
+ * Returns an upper bound on the number of rows in an export. Exact if the period consists of full hours, none of its rows has been
+ * retired (deleted, with only sums kept), and the account has at most COUNTED_MAX rows that are too old for the sums.
  */
 export async function countUsage(
   sql: AnySql,
@@ -116,10 +122,27 @@ export async function countUsage(
   const bounds = await findBounds(sql, accountId, filter)
   if (bounds === null) return 0
   const { from = BEGINNING, to = END } = filter
+  const summedFrom = startOfDay(firstSummedDay(new Date()))
+  if (to <= summedFrom) return countRows(sql, { accountId, filter, bounds })
   const period = { from: fullHour(from, 'before'), to: fullHour(to, 'after') }
   const calls = known ?? addHourly(await readHourly(sql, { accountId, ...period, filter, per: 'day', by: 'key' })).calls
+  const old = { ...filter, to: summedFrom }
+  const older = from < summedFrom ? await findBounds(sql, accountId, old) : null
+  const unsummed = older === null ? 0 : await countRows(sql, { accountId, filter: old, bounds: older })
   // The hourly sums also count retired rows. `bounds` excludes them, but may contain other journal rows: use the smaller count.
-  return Math.max(0, Math.min(calls, bounds.beforeSeq - bounds.afterSeq - 1))
+  return Math.max(0, Math.min(calls + unsummed, bounds.beforeSeq - bounds.afterSeq - 1))
+}
+
+/** Counts the rows within the bounds one by one if there are at most COUNTED_MAX journal rows, or else returns their number. */
+async function countRows(
+  sql: AnySql,
+  { accountId, filter, bounds }: Pick<UsageExport, 'accountId' | 'filter'> & { readonly bounds: SeqBounds },
+): Promise<number> {
+  const { afterSeq, beforeSeq } = bounds
+  const rows = Math.max(0, beforeSeq - afterSeq - 1)
+  if (rows === 0 || rows > COUNTED_MAX) return rows
+  const range = [String(accountId), String(afterSeq), String(beforeSeq)]
+  return (await sql.unsafe(COUNT, [...range, ...filterParameters(filter)]))[0]!.rows
 }
 
 const BEGINNING = new Date('2000-01-01T00:00:00Z')

@@ -6,8 +6,10 @@
 
 import type { AnySql } from '../../lib/database.ts'
 import { microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
+import { SUMS_DAYS } from '../roll-up-accounts.ts'
+import { addDays, dayOf } from './days.ts'
 import { statusRange } from './rows.ts'
-import type { HourlyFigure, HourlyFilter } from './types.ts'
+import type { Day, HourlyFigure, HourlyFilter } from './types.ts'
 
 export const SPLITS = ['model', 'key', 'tag'] as const
 export type Split = (typeof SPLITS)[number]
@@ -85,6 +87,11 @@ export async function readHourly(sql: AnySql, request: HourlyRequest): Promise<r
   const filters = [keyId === undefined ? null : String(keyId), entryId ?? null, ...statusRange(status), tag ?? null]
   const rows = await sql.unsafe(FIGURES[by], [...periodOf(request), ...filters, per])
   return rows.map(toFigure)
+}
+
+/** The first day in Vietnam whose calls are in the sums. */
+export function firstSummedDay(now: Date): Day {
+  return addDays(dayOf(now), 1 - SUMS_DAYS)
 }
 
 export interface UsageChoices {
