@@ -7,6 +7,7 @@ import { BILLED, CHOICES, OUTPUT_CAPS } from './rules.ts'
 export function checkConnections(view: CatalogueView, report: Report): void {
   for (const host of view.hosts.values()) {
     checkAddress(host, report)
+    checkQueries(host, report)
     checkAuth(host, report)
     checkHeaders(host, report)
     checkFields(host, report)
@@ -48,6 +49,30 @@ function checkAddress(host: HostView, report: Report): void {
       report(host, ['paths', endpoint], 'bad-form', message, 'write it with {model}, e.g. "/model/{model}/invoke"')
     }
   }
+}
+
+/** Fields of a query that carry a credential with some providers, beside those that headers carry, too. */
+const QUERY_CREDENTIAL = /^(key|token|code|sig|subscription-key)$/
+
+function checkQueries(host: HostView, report: Report): void {
+  for (const [endpoint, path] of Object.entries(asRecord(host.value.paths))) {
+    const query = asText(path).split('?')[1]
+    if (query === undefined) continue
+    const at = ['paths', endpoint]
+    const name = [...new URLSearchParams(query).keys()].find(
+      key => QUERY_CREDENTIAL.test(key) || CREDENTIAL_NAME.test(key),
+    )
+    if (name !== undefined) {
+      const fix = `leave it out and set ${keyVariable(host)} in the environment; \`auth\` says which header carries it`
+      report(host, at, 'credential', `"${name}" carries a credential`, fix)
+    }
+    if (host.value.wire !== 'bedrock' && asRecord(host.value.auth).scheme !== 'sigv4') continue
+    report(host, at, 'bad-form', 'AWS takes no query in a path', `write ${asText(path).split('?')[0]}`)
+  }
+}
+
+function keyVariable({ id }: HostView): string {
+  return `UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}_API_KEY`
 }
 
 /** Requests for new and for edited images differ in their fields alone, so a provider may take both at one path. */
@@ -100,11 +125,10 @@ const RESERVED = new Set([
 ])
 
 function checkHeaders(host: HostView, report: Report): void {
-  const variable = `UPSTREAM_${host.id.toUpperCase().replaceAll('-', '_')}_API_KEY`
   for (const kind of ['headers', 'fields'] as const) {
     for (const name of Object.keys(asRecord(host.value[kind]))) {
       if (CREDENTIAL_NAME.test(name)) {
-        const fix = `leave it out and set ${variable} in the environment`
+        const fix = `leave it out and set ${keyVariable(host)} in the environment`
         report(host, [kind, name], 'credential', `"${name}" carries a credential`, fix, 'key')
       } else if (kind === 'headers' && RESERVED.has(name)) reportReserved(name, ['headers', name])
     }

@@ -22,7 +22,9 @@ export function checkHosts(view: CatalogueView, report: Report): void {
   for (const host of view.hosts.values()) {
     const url = asText(host.value.base_url)
     if (url.startsWith('http://') && !LOOPBACK.test(url)) {
-      report(host, ['base_url'], 'insecure-url', `${url} is not encrypted`, `write https://${url.slice(7)}`)
+      const variable = `UPSTREAM_${host.id.toUpperCase().replaceAll('-', '_')}_BASE_URL`
+      const fix = `write https://${url.slice(7)}; in a network of your own, set ${variable} to the plain address instead`
+      report(host, ['base_url'], 'insecure-url', `${url} is not encrypted`, fix)
     }
     const auth = asRecord(host.value.auth)
     if (auth.scheme === 'header' && auth.header === undefined) {

@@ -216,7 +216,7 @@ export interface HostFacts {
   readonly rules?: readonly Rule[]
 }
 
-/** Path of each endpoint, appended to the base URL. `{model}` stands for the upstream's name for the model. Endpoints without a path are not served. */
+/** Path of each endpoint, appended to the base URL. `{model}` stands for the upstream's name for the model. A path may end with a query (`?api-version=…`). Endpoints without a path are not served. */
 export interface UpstreamPaths {
   readonly messages?: string
   readonly chat_completions?: string

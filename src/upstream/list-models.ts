@@ -43,7 +43,7 @@ export async function listModels(
       throw new ModelListError('its list has more pages but gives no last_id to continue from')
     if (models.size === before)
       throw new ModelListError('its list has more pages, but the last one read had nothing new')
-    query = `?after_id=${encodeURIComponent(json.last_id)}`
+    query = `after_id=${encodeURIComponent(json.last_id)}`
   }
   throw new ModelListError(`its list has more than ${limits.pagesMax} pages`)
 }
@@ -61,6 +61,7 @@ async function readPage(
 ): Promise<Readonly<Record<string, unknown>>> {
   const waitMs = Math.max(1, Math.ceil(timeoutMs))
   const { facts, basePath } = upstream
+  const path = `${basePath}${facts.paths.models}`
   let status: number
   let body: Buffer
   try {
@@ -68,7 +69,7 @@ async function readPage(
       await send({
         connections: upstream.connections,
         method: 'GET',
-        path: `${basePath}${facts.paths.models}${query}`,
+        path: query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`,
         headers: {
           accept: 'application/json',
           'accept-encoding': 'identity',
