@@ -2,7 +2,7 @@
 
 import { type ByteText, byteText } from '../lib/byte-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'
-import { type SseEvent, type SseOptions, SseReader } from '../lib/sse.ts'
+import { eventEnd, type SseEvent, type SseOptions, SseReader } from '../lib/sse.ts'
 import type { ReplyStream } from './reply-stream.ts'
 import { DONE } from './stream-event.ts'
 
@@ -45,8 +45,7 @@ export class StreamFeed {
         if (text.length > 0) this.#write(text)
         if (at === all.length) return
       }
-      const blank = all.indexOf('\n\n', at)
-      const end = blank < 0 ? all.length : blank + 2
+      const end = eventEnd(all, at)
       this.#read(at === 0 && end === all.length ? chunk : chunk.subarray(at, end))
       at = end
     }

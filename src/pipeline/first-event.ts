@@ -6,9 +6,10 @@
 import { readReplyError } from '../conversation/reply-error.ts'
 import { gatewayErrorOf } from '../conversation/upstream-error.ts'
 import { GatewayError } from '../errors.ts'
+import { byteText } from '../lib/byte-text.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { parseJson } from '../lib/json.ts'
-import { type SseEvent, SseReader } from '../lib/sse.ts'
+import { eventEnd, type SseEvent, SseReader } from '../lib/sse.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { type ReplyRoom, Reservation } from '../upstream/reply-room.ts'
@@ -84,9 +85,9 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
     }
     /** Parses the chunk only up to the first event, because it may contain a thousand events. */
     const read = (chunk: Buffer): void => {
+      const text = byteText(chunk)
       for (let start = 0; start < chunk.length && !done; ) {
-        const blank = chunk.indexOf('\n\n', start)
-        const end = blank < 0 ? chunk.length : blank + 2
+        const end = eventEnd(text, start)
         look(reader.push(chunk.subarray(start, end)))
         start = end
       }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
+import { characters } from '../../src/lib/byte-text.ts'
 import { type SseEvent, SseReader } from '../../src/lib/sse.ts'
 
 const LIMIT = { eventBytesMax: 4 * 1024 * 1024 }
@@ -126,6 +127,14 @@ describe('cuts', () => {
 })
 
 describe('size', () => {
+  test('a cut-off event behind any number of blank lines is read in one pass', () => {
+    const reader = new SseReader(LIMIT)
+    const blanks = 1024 * 1024
+    reader.push(Buffer.from(`${'\n'.repeat(blanks)}data: x\n`))
+    const relayed = characters((reader.end()[0] as SseEvent).relayed)
+    expect([relayed.length, relayed.slice(-9)]).toEqual([blanks + 9, 'data: x\n\n'])
+  })
+
   test('an event of a megabyte in packets of 16 kB arrives complete', () => {
     const text = 'x'.repeat(1024 * 1024)
     const bytes = Buffer.from(`data: "${text}"\n\ndata: [DONE]\n\n`)

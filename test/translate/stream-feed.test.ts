@@ -3,7 +3,7 @@
  */
 
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { type ByteText, characters, NO_BYTES } from '../../src/lib/byte-text.ts'
@@ -263,4 +263,15 @@ describe.each([
       expect(throughFeed(openConversion(upstream, client), bytes, cuts).skimmed).toBeGreaterThanOrEqual(20)
     },
   )
+})
+
+test('blank lines by the thousand are read in few pieces, and change nothing', () => {
+  const pushed = vi.spyOn(SseReader.prototype, 'push')
+  const [from, to] = [WIRES[0] as Wire, WIRES[1] as Wire]
+  const stream = openConversion(from, to)
+  const feed = new StreamFeed(stream, () => {}, LIMIT)
+  for (let chunk = 0; chunk < 10; chunk++) feed.push(Buffer.from('\n'.repeat(50_000)))
+  expect(pushed.mock.calls.length).toBeLessThanOrEqual(10)
+  expect(feed.pendingBytes).toBe(500_000)
+  pushed.mockRestore()
 })
