@@ -24,7 +24,7 @@ export const REASON_CODES = {
   other_account: 5,
   repeated_reference: 6,
   account_closed: 7,
-  no_reference: 8,
+  maybe_credited: 8,
 } as const
 
 /** The provider of transfers that an operator has entered. */

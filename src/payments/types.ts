@@ -161,10 +161,10 @@ export type UnmatchedReason =
    */
   | 'repeated_reference'
   /**
-   * Another provider has reported a transfer of the same amount for the same order, and one of the two reports has no bank
-   * reference.
+   * A transfer of the same amount for the same order has been credited that another provider reported or an operator entered. Bank
+   * references cannot tell whether it is the same one: one of the two has none, or an operator may have mistyped it.
    */
-  | 'no_reference'
+  | 'maybe_credited'
   /** The owner has deleted the account, so nobody could spend the money. */
   | 'account_closed'
 

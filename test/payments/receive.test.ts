@@ -106,7 +106,7 @@ describe('a transfer with an order’s code', () => {
       ]),
     )
     expect(answers.filter(({ outcome }) => outcome === 'credited')).toHaveLength(10)
-    expect(answers.filter(answer => 'reason' in answer && answer.reason === 'no_reference')).toHaveLength(10)
+    expect(answers.filter(answer => 'reason' in answer && answer.reason === 'maybe_credited')).toHaveLength(10)
     for (const order of orders) expect(await balanceOf(sql, order.accountId)).toBe(50_000)
     // Neither of its reports has a reference. Of the first order, either may have been credited.
     const [, order] = orders as [unknown, (typeof orders)[0]]
@@ -117,7 +117,7 @@ describe('a transfer with an order’s code', () => {
       by: OPERATOR,
       reason: 'statement',
     }
-    expect(await enterTransfer(payments, entry)).toMatchObject({ outcome: 'unmatched', reason: 'no_reference' })
+    expect(await enterTransfer(payments, entry)).toMatchObject({ outcome: 'unmatched', reason: 'maybe_credited' })
     expect(await balanceOf(sql, order.accountId)).toBe(50_000)
     // Another amount is another transfer.
     const other = { ...given(order, null), amountVnd: 60_000n }
@@ -137,7 +137,7 @@ describe('a transfer with an order’s code', () => {
       expect(outcomes.toSorted()).toEqual(['alias', 'credited'])
     }
     expect(await balanceOf(sql, order.accountId)).toBe(100_000)
-    expect(await report(1, null, 'casso')).toMatchObject({ outcome: 'unmatched', reason: 'no_reference' })
+    expect(await report(1, null, 'casso')).toMatchObject({ outcome: 'unmatched', reason: 'maybe_credited' })
   })
 
   test('whose code only the second service passes on is credited with that report, once', async () => {
@@ -536,6 +536,22 @@ describe('an entry by hand', () => {
       expect(await balanceOf(sql, order.accountId)).toBe(when === 'before' ? 500_000 : 50_000)
     },
   )
+
+  test.each([
+    ['before a provider reports it', true, false],
+    ['after a provider has reported it', false, true],
+    ['and then with the right one', true, true],
+  ])('with a mistyped reference, %s, is credited once', async (_, isFirst, isSecond) => {
+    const order = await newOrder(payments)
+    const give = (isEntered: boolean, bankReference: string) =>
+      isEntered
+        ? enterTransfer(payments, { ...entry, bankReference, memo: order.orderCode })
+        : receive(payments, transfer({ memo: order.orderCode, bankReference }))
+    expect(await give(isFirst, `FT97${isFirst}${isSecond}`)).toMatchObject({ outcome: 'credited' })
+    const second = await give(isSecond, `FT79${isFirst}${isSecond}`)
+    expect(second).toMatchObject({ outcome: 'unmatched', reason: 'maybe_credited' })
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
 
   test('of a transfer that a provider has already reported is matched to that transfer', async () => {
     const order = await newOrder(payments)

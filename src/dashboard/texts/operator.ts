@@ -123,9 +123,9 @@ export const OPERATOR_TEXTS = {
   'operator.transfer.reason.two_owners': { vi: 'Có mã của hai khách', en: 'Codes of two customers' },
   'operator.transfer.reason.other_account': { vi: 'Chuyển vào tài khoản khác', en: 'To another account' },
   'operator.transfer.reason.repeated_reference': { vi: 'Trùng mã của ngân hàng', en: 'Bank reference already used' },
-  'operator.transfer.reason.no_reference': {
-    vi: 'Dịch vụ khác đã báo, nhưng thiếu mã của ngân hàng để so',
-    en: 'Another service reported it too, without a bank reference to compare',
+  'operator.transfer.reason.maybe_credited': {
+    vi: 'Có thể đã cộng: cùng lệnh và số tiền với một khoản khác',
+    en: 'Possibly credited already: same order and amount as another',
   },
   'operator.transfer.reason.account_closed': { vi: 'Tài khoản đã xóa: trả lại tiền', en: 'Account deleted: return it' },
   'operator.transfer.reason.amount_over_limit': { vi: 'Vượt hạn mức', en: 'Amount over the limit' },
