@@ -192,7 +192,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'SMTP_URL',
         fallback: 'none: emails are written to `DATA_DIR/outbox`',
-        what: 'Mail server, `smtp://user:password@host:587`.',
+        what: 'Mail server, `smtp://user:password@host:587`; special characters of the password percent-encoded, such as `%2F` for `/`.',
       },
       { name: 'MAIL_FROM', fallback: '`no-reply@` the host of `PUBLIC_URL`', what: 'Sender of emails.' },
       {

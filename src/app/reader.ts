@@ -1,6 +1,6 @@
 /** Reads environment variables one by one and reports all faults together. */
 
-import { readDatabaseAddress } from '../lib/database-address.ts'
+import { HOW_TO_ENCODE, readDatabaseAddress } from '../lib/database-address.ts'
 import { parseSecretSet } from '../lib/secrets.ts'
 import type { LimitRow } from './limits.ts'
 
@@ -52,8 +52,13 @@ export class Reader {
   url(name: string, protocols: readonly string[]): string | null {
     const value = this.text(name)
     if (value === null) return null
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '')
-    this.faults.push(`${name} is not a URL; write one that begins with ${protocols.map(p => `${p}//`).join(' or ')}`)
+    const beginnings = protocols.map(protocol => `${protocol}//`)
+    if (!beginnings.some(beginning => value.toLowerCase().startsWith(beginning))) {
+      this.faults.push(`${name} is not a URL; write one that begins with ${beginnings.join(' or ')}`)
+      return null
+    }
+    if (isWholeUrl(value)) return value.replace(/\/$/, '')
+    this.faults.push(`${name} cannot be read as a URL; ${HOW_TO_ENCODE}`)
     return null
   }
 
@@ -78,5 +83,16 @@ export class Reader {
       this.faults.push((error as Error).message)
       return null
     }
+  }
+}
+
+/** Whether a URL is valid, not cut off by a `#` in its password, and its user and password can be decoded. */
+function isWholeUrl(text: string): boolean {
+  try {
+    const { hash, username, password } = new URL(text)
+    decodeURIComponent(username + password)
+    return hash === ''
+  } catch {
+    return false
   }
 }

@@ -23,7 +23,8 @@ export interface DatabaseAddress {
 }
 
 const FORM = 'postgres://user:password@host:5432/database'
-const ENCODE = 'in user and password, percent-encode characters such as @ : / ? # % (%40 %3A %2F %3F %23 %25)'
+export const HOW_TO_ENCODE =
+  'in user and password, percent-encode characters such as @ : / ? # % (%40 %3A %2F %3F %23 %25)'
 /** What the gateway decides itself: how long to wait, its name, and that it needs a primary. */
 const OWN_CHOICE: ReadonlySet<string> = new Set(['connect_timeout', 'application_name', 'target_session_attrs'])
 
@@ -36,9 +37,9 @@ export function readDatabaseAddress(text: string): DatabaseAddress {
       'names several hosts, one of which could be an old primary; name one address that always leads to the primary',
     )
   if (!/^postgres(?:ql)?:\/\//i.test(whole)) throw new Error(`is not a URL of Postgres; write ${FORM}`)
-  if (!URL.canParse(whole)) throw new Error(`is not a URL; write ${FORM}, and ${ENCODE}`)
+  if (!URL.canParse(whole)) throw new Error(`is not a URL; write ${FORM}, and ${HOW_TO_ENCODE}`)
   const url = new URL(whole)
-  if (url.hash !== '' || (url.username === '' && whole.includes('@'))) throw new Error(`is cut off; ${ENCODE}`)
+  if (url.hash !== '' || (url.username === '' && whole.includes('@'))) throw new Error(`is cut off; ${HOW_TO_ENCODE}`)
   const query = new Map(url.searchParams)
   const take = (name: string): string | undefined => {
     const value = query.get(name)
@@ -72,7 +73,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new Error(`has a % that encodes nothing; ${ENCODE}`)
+    throw new Error(`has a % that encodes nothing; ${HOW_TO_ENCODE}`)
   }
 }
 

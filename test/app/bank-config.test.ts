@@ -48,6 +48,16 @@ test('all settings are read unchanged', () => {
   expect(mail).toEqual({ smtpUrl: 'smtp://user:password@mail.example.com:587', from: 'Gateway <hello@example.com>' })
 })
 
+test.each(['p/ss', 'p#ss', 'p?ss', 'p%ss'])(
+  'an SMTP password with %s must be percent-encoded, and the fault says so',
+  password => {
+    const at = (secret: string) => faults({ SMTP_URL: `smtp://user:${secret}@mail.example.com:587` })
+    expect(at(password)).toEqual([expect.stringMatching(/^SMTP_URL cannot be read as a URL; .*percent-encode/)])
+    expect(at(password).join()).not.toContain(password)
+    expect(at(encodeURIComponent(password))).toEqual([])
+  },
+)
+
 test('all faults are named at once, and no secret is repeated', () => {
   const found = faults({
     BANK_BIN: '97043',
