@@ -43,11 +43,24 @@ function listenForSignals(): Signals {
 }
 
 /**
- * Aborts a start-up that did not finish in time after a signal, because the database is not responding or the spool is long.
- * Nothing is lost.
+ * Calls `abort` for a start-up that has not finished in time after a signal, because the database is not responding or the spool is
+ * long. Nothing is lost. The returned function says that the start-up has finished.
  */
-function breakOff(): never {
-  process.stderr.write('Start-up was interrupted by a signal.\n')
+function boundStart({ first }: Signals, abort: () => void): () => void {
+  let started = false
+  void first
+    .then(() => sleep(START_STOP_MS, undefined, { ref: false }))
+    .then(() => {
+      if (started) return
+      process.stderr.write('Start-up was interrupted by a signal.\n')
+      abort()
+    })
+  return () => {
+    started = true
+  }
+}
+
+function exitInterrupted(): never {
   process.exit(EXIT_INTERRUPTED)
 }
 
@@ -70,7 +83,20 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
     // Ignores SIGHUP until the workers are running: there is nothing to replace yet.
     signals.onReload = () => {}
     const { supervise } = await import('../app/workers/supervisor.ts')
-    const supervisor = await supervise(config, write)
+    let abort: () => void = exitInterrupted
+    let aborted = false
+    const started = boundStart(signals, () => {
+      aborted = true
+      abort()
+    })
+    const starting = supervise(config, write, abandonWorkers => {
+      abort = abandonWorkers
+    })
+    const supervisor = await starting.catch(error => {
+      if (aborted) exitInterrupted()
+      throw error
+    })
+    started()
     sayReady({ url: supervisor.url, workers: config.workers })
     void warnOfOldTables(config.logLevel)
     signals.onReload = () => {
@@ -88,14 +114,9 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
     }
   }
   const { serve } = await import('../app/serve.ts')
-  let started = false
-  void signals.first
-    .then(() => sleep(START_STOP_MS, undefined, { ref: false }))
-    .then(() => {
-      if (!started) breakOff()
-    })
+  const started = boundStart(signals, exitInterrupted)
   const running = await serve(config, write)
-  started = true
+  started()
   sayReady({ url: running.gateway.url })
   void warnOfOldTables(config.logLevel)
   signals.onSecond = () => running.hurry()

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,12 +28,15 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('a gateway that is settling its spool at start-up still exits at SIGTERM', async () => {
+test.each([
+  ['a gateway', {}, ''],
+  ['a gateway with workers', { WORKERS: '2' }, '-1'],
+])('%s that is settling its spool at start-up still exits at SIGTERM', async (_, workers, seat) => {
   const customer = await createCustomer(database.sql, 1_000_000_000n)
   // createCustomer encrypts the key with secrets that the program does not have, so the program would refuse to start.
   await database.sql`update api_key set encryption_id = null, encryption_iv = null, ciphertext = null`
   const [row] = await database.sql`select database_id from database_identity`
-  const folder = spoolFolder({ spoolDir: join(dataDir, 'spool') }, `${hostname()}-${PORT}`)
+  const folder = spoolFolder({ spoolDir: join(dataDir, 'spool') }, `${hostname()}-${PORT}${seat}`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, '00000001.jsonl'), writeSettlement(settlement(customer), row?.database_id))
   const environment = {
@@ -43,6 +46,7 @@ test('a gateway that is settling its spool at start-up still exits at SIGTERM', 
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     LOG_LEVEL: 'warn',
+    ...workers,
   }
   const child = spawn(process.execPath, [MAIN, 'serve', '--json'], {
     env: environment,
@@ -58,11 +62,17 @@ test('a gateway that is settling its spool at start-up still exits at SIGTERM', 
     await transaction.unsafe('lock table usage in access exclusive mode')
     const waiting = `select count(*)::integer as count from pg_locks where relation = 'usage'::regclass and not granted`
     while ((await transaction.unsafe(waiting))[0]?.count === 0) await sleep(50)
+    const processes = [child.pid as number, ...childrenOf(child.pid as number)]
     child.kill('SIGTERM')
-    expect(await Promise.race([exited, sleep(60_000, 'still there')])).toBe(130)
+    expect(await Promise.race([exited, sleep(30_000, 'still there')])).toBe(130)
+    expect(processes.filter(isAlive)).toEqual([])
   })
   expect(output).not.toContain('"ready":true')
 })
+
+function isAlive(pid: number): boolean {
+  return existsSync(`/proc/${pid}`)
+}
 
 /** Environment variables that make every process of a program run this source first. */
 function preload(source: string): Readonly<Record<string, string>> {

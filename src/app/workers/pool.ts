@@ -114,6 +114,12 @@ export class WorkerPool {
     throw failed.reason
   }
 
+  /** Kills the workers that are starting, so that `start` fails at once and stops the others. */
+  abandonStarts(): void {
+    this.#stopping = true
+    for (const { state, worker } of this.#members.values()) if (state === 'starting') worker.process.kill('SIGKILL')
+  }
+
   /** Replaces every worker with one that runs the code and catalogue now on disk. */
   async replaceAll(): Promise<void> {
     if (this.#replacing !== null) {

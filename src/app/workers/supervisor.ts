@@ -20,8 +20,15 @@ export interface Supervisor {
   hurry(): void
 }
 
-/** Starts the supervisor and its workers. Throws ConfigError for faults that the operator can fix. */
-export async function supervise(config: Config, write: (text: string) => void): Promise<Supervisor> {
+/**
+ * Starts the supervisor and its workers. `onWorkersStarting` gets a function that makes the start fail, now that there are workers
+ * that must not be left alone. Throws ConfigError for faults that the operator can fix.
+ */
+export async function supervise(
+  config: Config,
+  write: (text: string) => void,
+  onWorkersStarting: (abandon: () => void) => void,
+): Promise<Supervisor> {
   const log = createLog(config.logLevel)
   const closing = new Closing({ log, limitMs: config.limits.closeMs })
   const foundation = await layFoundation(config)
@@ -51,6 +58,7 @@ export async function supervise(config: Config, write: (text: string) => void): 
         report: ({ level, message, cause }) => log[level]({ cause }, message),
       })
     }
+    onWorkersStarting(() => pool.abandonStarts())
     const { url, sandboxed, catalogue } = await pool.start()
     log.info({ url, catalogue, workers: config.workers }, 'ready')
     await greet(foundation, { url, sandboxed, write, log })
