@@ -89,6 +89,7 @@ export const CODES = {
   'unused-upstream': warning('No entry uses an upstream.'),
   'upstream-repeated': error('A list has the same target twice.'),
   'target-shared': warning('Two models are served by the same upstream model.'),
+  'channel-shared': warning('An entry on the AWS channel goes where the standard entry of its model goes.'),
   'upstream-weightless': error('All weights in a list of targets are 0.'),
   'format-unreachable': error("A target's upstream does not speak its format."),
   'format-kind': error("A target's format is for another kind of model than its entry."),

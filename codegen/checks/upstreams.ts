@@ -2,7 +2,7 @@
 
 import { ENDPOINT_ORDER } from '../../src/catalogue/endpoints.ts'
 import { didYouMean, nearestWord } from '../spelling.ts'
-import { isStandard, KINDS, servedEndpoints, UPSTREAM_ENDPOINTS } from '../standards.ts'
+import { isStandard, KINDS, prefixOf, servedEndpoints, UPSTREAM_ENDPOINTS } from '../standards.ts'
 import {
   asList,
   asNumber,
@@ -100,6 +100,7 @@ export function checkTargets(view: CatalogueView, report: Report): void {
       }
       seen.add(key)
     }
+    checkChannel(view, entry, report)
     checkWeights(entry, report)
     checkEndpoints(view, entry, report)
   }
@@ -153,6 +154,21 @@ function checkShared(view: CatalogueView, report: Report): void {
         report(target, ['model'], 'target-shared', message, 'make sure that this is not left over from a copied line')
       }
     }
+  }
+}
+
+/** Warns about an AWS entry that is a copy of the standard one: its callers pay for AWS. Requests to AWS itself are signed. */
+function checkChannel(view: CatalogueView, entry: EntryView, report: Report): void {
+  if (view.service === '' || prefixOf(entry.id) !== view.service) return
+  for (const target of entry.targets) {
+    if (asRecord(view.hosts.get(target.via)?.value.auth).scheme === 'sigv4') continue
+    const standard = entry.model.entries.find(({ id, targets: [first] }) => {
+      const isSame = first?.via === target.via && first.value.model === target.value.model
+      return prefixOf(id) !== view.service && isSame
+    })
+    if (standard === undefined) continue
+    const message = `"${entry.id}" on the AWS channel goes to "${target.via}", like "${standard.id}"`
+    report(target, ['via'], 'channel-shared', message, 'name the upstream on AWS, with its name for the model')
   }
 }
 

@@ -495,7 +495,7 @@ export interface ExtrasFacts {
 
 /** One family of models: its facts, its models, and the entries that clients can name. One file per family in catalogue/families/. */
 export interface FamilyFile {
-  /** Name of the family; the file is named after it. */
+  /** Name of the family; the file is named after it. Keys can be restricted to the models of a family, so renaming it takes its models from those keys. */
   readonly family: string
   /** Who makes the models; clients see it as `owned_by`. */
   readonly vendor: string
