@@ -4,6 +4,7 @@
  */
 
 import { defer } from './deferred.ts'
+import { inTurn } from './loop-turns.ts'
 import { PieceReader } from './token-pieces.ts'
 import { hash, NO_RANK, readVocabularyPart, type Vocabulary, vocabulary } from './token-vocabulary.ts'
 
@@ -37,17 +38,59 @@ export function warmTokens(): void {
  * than `pieceBytesMax`. Longer texts are estimated from samples.
  */
 export function countTokens(text: string): number {
-  if (text.length > TOKEN_LIMITS.exactCharactersMax) return countWindows(text)
-  const bytes = Buffer.from(text, 'utf8')
-  const reader = new PieceReader(bytes, TOKEN_LIMITS.pieceBytesMax)
-  const ranks = vocabulary()
+  const { samples, share } = samplesOf(text)
   let tokens = 0
-  for (let start = 0; start < bytes.length; ) {
-    const end = reader.pieceEnd(start)
-    tokens += pieceTokens(bytes, start, end, ranks)
-    start = end
+  for (const sample of samples) {
+    const count = new Count(sample)
+    count.run(Number.POSITIVE_INFINITY)
+    tokens += count.tokens
   }
-  return tokens
+  return Math.round(tokens / share)
+}
+
+/** How many bytes are counted in one turn of the event loop. The worst take 5 ms: long words of rare characters. */
+const TURN_BYTES = 32 * 1024
+
+/** Counts like `countTokens`, a long text in many turns of the event loop. */
+export async function countTokensInTurns(text: string): Promise<number> {
+  const { samples, share } = samplesOf(text)
+  let tokens = 0
+  for (const sample of samples) {
+    const count = new Count(sample)
+    while (!(await inTurn(() => count.run(TURN_BYTES))));
+    tokens += count.tokens
+  }
+  return Math.round(tokens / share)
+}
+
+class Count {
+  readonly #bytes: Buffer
+  readonly #reader: PieceReader
+  #start = 0
+  tokens = 0
+
+  constructor(text: string) {
+    this.#bytes = Buffer.from(text, 'utf8')
+    this.#reader = new PieceReader(this.#bytes, TOKEN_LIMITS.pieceBytesMax)
+  }
+
+  /** Counts about this many bytes further; true at the end. */
+  run(bytesMax: number): boolean {
+    const bytes = this.#bytes
+    const reader = this.#reader
+    const ranks = vocabulary()
+    const until = Math.min(bytes.length, this.#start + bytesMax)
+    let start = this.#start
+    let tokens = 0
+    while (start < until) {
+      const end = reader.pieceEnd(start)
+      tokens += pieceTokens(bytes, start, end, ranks)
+      start = end
+    }
+    this.#start = start
+    this.tokens += tokens
+    return start >= bytes.length
+  }
 }
 
 export interface TokenPiece {
@@ -67,16 +110,17 @@ export function* tokenPieces(text: string): Generator<TokenPiece> {
   }
 }
 
-function countWindows(text: string): number {
+/** The parts of a text that are counted, and which share of it they are. */
+function samplesOf(text: string): { samples: readonly string[]; share: number } {
   const { exactCharactersMax, windows } = TOKEN_LIMITS
+  if (text.length <= exactCharactersMax) return { samples: [text], share: 1 }
   const windowCharacters = Math.floor(exactCharactersMax / windows)
   const stride = (text.length - windowCharacters) / (windows - 1)
-  let tokens = 0
-  for (let index = 0; index < windows; index += 1) {
+  const samples = Array.from({ length: windows }, (_, index) => {
     const start = Math.floor(index * stride)
-    tokens += countTokens(text.slice(start, start + windowCharacters))
-  }
-  return Math.round((tokens * text.length) / (windowCharacters * windows))
+    return text.slice(start, start + windowCharacters)
+  })
+  return { samples, share: (windowCharacters * windows) / text.length }
 }
 
 function pieceTokens(bytes: Uint8Array, start: number, end: number, ranks: Vocabulary): number {

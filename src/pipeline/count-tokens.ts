@@ -11,7 +11,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 import type { PictureSize } from '../lib/picture.ts'
 import { textShares } from '../lib/text-shares.ts'
-import { countTokens } from '../lib/tokens.ts'
+import { countTokens, countTokensInTurns } from '../lib/tokens.ts'
 import { modelHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
 import { type BodyLimits, readChatBody } from './receive.ts'
@@ -39,7 +39,7 @@ export async function countInput(
   refuseWrongEndpoint(resolution, format)
   if (format === 'responses') refuseMemory(body.json)
   return {
-    inputTokens: await inTurn(() => tokensOf(weigh(body.json, format), resolution.entry)),
+    inputTokens: await tokensInTurns(await inTurn(() => weigh(body.json, format)), resolution.entry),
     headers: modelHeaders(catalogue.settings.service, resolution, new Date()),
   }
 }
@@ -63,11 +63,26 @@ export function weigh(body: JsonObject, format: WireName): InputWeight {
 }
 
 /** Number of input tokens as the entry's vendor would count them. */
-export function tokensOf({ texts, images, documentPages, turns, tools }: InputWeight, entry: ModelEntry): number {
-  // Count the joined text once: `countTokens` only samples very long texts, which limits the work.
-  const text = texts.join('\n')
-  const textTokens = countTokens(text) * factorOf(text, entry)
-  const { counting } = entry
+export function tokensOf(weight: InputWeight, entry: ModelEntry): number {
+  const text = joined(weight)
+  return total(weight, entry, countTokens(text) * factorOf(text, entry))
+}
+
+async function tokensInTurns(weight: InputWeight, entry: ModelEntry): Promise<number> {
+  const text = joined(weight)
+  return total(weight, entry, (await countTokensInTurns(text)) * factorOf(text, entry))
+}
+
+/** All texts as one, which is counted once: only samples of a very long text are counted, which limits the work. */
+function joined({ texts }: InputWeight): string {
+  return texts.join('\n')
+}
+
+function total(
+  { images, documentPages, turns, tools }: InputWeight,
+  { counting }: ModelEntry,
+  textTokens: number,
+): number {
   const imageTokens = images.reduce((sum, size) => sum + imageTokensOf(size, counting.picture), 0)
   return Math.ceil(
     counting.requestTokens +

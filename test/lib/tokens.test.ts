@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { countTokens as countByOracle } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
-import { countTokens, TOKEN_LIMITS, tokenPieces } from '../../src/lib/tokens.ts'
+import { countTokens, countTokensInTurns, TOKEN_LIMITS, tokenPieces } from '../../src/lib/tokens.ts'
 
 const oracle = (text: string) => countByOracle(text, { disallowedSpecial: new Set() })
 
@@ -63,4 +63,22 @@ test('estimates a very long text within two percent', () => {
   const long = pages.join('\n')
   expect(long.length).toBeGreaterThan(TOKEN_LIMITS.exactCharactersMax * 2)
   expect(Math.abs(countTokens(long) / exact - 1)).toBeLessThan(0.02)
+})
+
+test.each([
+  ['a text that is counted in full', 400_000],
+  ['a text that is sampled', 2_000_000],
+])('leaves the event loop to others while it counts %s of the slowest characters', async (_, length) => {
+  const text = Array.from({ length }, (_, index) => String.fromCharCode(0x4e00 + ((index * 7919) % 20_000))).join('')
+  let turns = 0
+  let isCounted = false
+  const count = () => {
+    turns++
+    if (!isCounted) setImmediate(count)
+  }
+  setImmediate(count)
+  const tokens = await countTokensInTurns(text)
+  isCounted = true
+  expect(tokens).toBe(countTokens(text))
+  expect(turns).toBeGreaterThan(5)
 })
