@@ -86,6 +86,23 @@ test('the blocks in JavaScript run as they stand', async () => {
   }
 })
 
+test('with the blocks of the AI SDK, a reply keeps to a schema', async () => {
+  const asked = `prompt: 'Weather in Hanoi', output: Output.object({ schema: jsonSchema({ type: 'object',
+    properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false }) }),`
+  const modules = ofTool('ai-sdk').filter(isModule)
+  expect(modules).toHaveLength(2)
+  for (const [index, { label, code }] of modules.entries()) {
+    const file = join(folder, `schema-${index}.mjs`)
+    const changed = code
+      .replace('{ generateText }', '{ generateText, jsonSchema, Output }')
+      .replace("prompt: 'Xin chào',", asked)
+    expect(changed).toContain(asked)
+    writeFileSync(file, changed)
+    const { output } = await run(process.execPath, [file])
+    expect([label, output]).toEqual([label, expect.stringMatching(/^\{"city":"[^"]+"\}\n$/)])
+  }
+})
+
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
 test.skipIf(!hasCurl && process.env.CI === undefined)('the blocks for curl run as they stand', async () => {

@@ -112,6 +112,7 @@ const gateway = createOpenAICompatible({
   name: 'gateway',
   baseURL: '${base}/v1',
   apiKey: '${key}',
+  supportsStructuredOutputs: true,
 })
 const { text } = await generateText({
   model: gateway('${models.chat}'),
