@@ -4,9 +4,11 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
-import { catalogue } from '../../src/catalogue/current.ts'
 import { createModelList, type ModelListQuery, type RenderedBody } from '../../src/catalogue/model-list.ts'
+import { LASTING_TABLES } from '../support/tables.ts'
 import { compiler, goodTexts, withPassage } from './support.ts'
+
+const catalogue = createCatalogue(LASTING_TABLES)
 
 interface Item extends Record<string, unknown> {
   readonly id: string

@@ -2,9 +2,11 @@
 
 import { expect, test } from 'vitest'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
-import { catalogue } from '../../src/catalogue/current.ts'
 import type { Tables } from '../../src/generated/types.ts'
+import { LASTING_TABLES } from '../support/tables.ts'
 import { compiler, goodTexts, withPassage } from './support.ts'
+
+const catalogue = createCatalogue(LASTING_TABLES)
 
 function tablesOf(texts = goodTexts()): Tables {
   const { tables, findings } = compiler.compile(texts)

@@ -1,14 +1,13 @@
 /** The operators' start page and their pages for calls, business figures and upstreams, while the first provider fails. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { catalogue } from '../../src/catalogue/current.ts'
 import { dayOf } from '../../src/ledger/reports/days.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import { upstreamFamilies } from '../../src/telemetry/upstreams.ts'
 import { chatCall, goodMessage } from '../support/chat.ts'
 import { startTestGateway, TEST_BANK, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { end, head, type ScriptedUpstream, startScriptedUpstream, write } from '../support/scripted-upstream.ts'
-import { changedTables } from '../support/tables.ts'
+import { changedTables, LASTING_TABLES } from '../support/tables.ts'
 import { transferMoney } from '../support/transfers.ts'
 import { type PageReply, readable, Visitor } from './visitor.ts'
 
@@ -316,9 +315,8 @@ describe('the first page', () => {
     await sql`insert into unknown_model (day, name, fell_back, refused) values (now()::date, 'gpt-next', 12, 0)`
     const { html } = await operator.get('/operator')
     const page = readable(html)
-    const unserved = catalogue.items.filter(
-      each =>
-        !catalogue.isRetired(each) && !each.entry.upstreams.some(({ via }) => via === 'anthropic' || via === 'xai'),
+    const unserved = LASTING_TABLES.entries.filter(
+      ({ upstreams }) => !upstreams.some(({ via }) => via === 'anthropic' || via === 'xai'),
     )
     for (const words of [
       `Models without a credential: ${unserved.length}`,

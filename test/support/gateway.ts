@@ -9,7 +9,6 @@ import { createKey } from '../../src/accounts/keys.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/app/gateway.ts'
 import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
-import { TABLES } from '../../src/generated/tables.ts'
 import type { Tables } from '../../src/generated/types.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { createLog, type Logger } from '../../src/lib/log.ts'
@@ -17,6 +16,7 @@ import { microVnd } from '../../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { LASTING_TABLES } from './tables.ts'
 
 export interface TestAccount {
   readonly email: string
@@ -83,7 +83,7 @@ export interface TestGatewayOptions {
    */
   readonly upstreams?: Readonly<Record<string, string | { readonly url: string; readonly keys: readonly string[] }>>
   readonly sandboxed?: boolean
-  /** Catalogue tables to use instead of the generated ones. */
+  /** Catalogue tables to use instead of the generated ones, whose models never retire in tests. */
   readonly tables?: Tables
   readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>
@@ -95,7 +95,7 @@ export interface TestGatewayOptions {
 let emails = 0
 
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const tables = options.tables ?? TABLES
+  const tables = options.tables ?? LASTING_TABLES
   const database = await createTestDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
   const peppers = parseSecretSet('KEY_PEPPERS', options.secrets ?? generateSecretSet())

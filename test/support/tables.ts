@@ -1,7 +1,15 @@
-/** Changes the generated tables, for tests that need other upstreams or shorter timeouts. */
+/** Changes the generated tables, for tests that need other upstreams, shorter timeouts or models that never retire. */
 
 import { TABLES } from '../../src/generated/tables.ts'
 import type { ModelEntry, Tables, Upstream, UpstreamCost, UpstreamTarget } from '../../src/generated/types.ts'
+
+const ENTRIES: readonly ModelEntry[] = TABLES.entries
+
+/** The generated tables without retirements, so that no test depends on the day on which it runs. */
+export const LASTING_TABLES: Tables = {
+  ...TABLES,
+  entries: ENTRIES.map(entry => (entry.deprecated === null ? entry : { ...entry, deprecated: null })),
+}
 
 export interface TableChanges {
   /** Changes to individual upstreams, by id. */
@@ -20,7 +28,7 @@ export interface TableChanges {
 
 export function changedTables(changes: TableChanges): Tables {
   const upstreams: readonly Upstream[] = TABLES.upstreams
-  const entries: readonly ModelEntry[] = TABLES.entries
+  const { entries } = LASTING_TABLES
   return {
     settings: { ...TABLES.settings, ...changes.settings },
     upstreams: upstreams.map(upstream => ({
@@ -46,7 +54,7 @@ export function changedTables(changes: TableChanges): Tables {
  * Changes the tables so that every call that must be converted is converted to the standard wire (format) of its model, even if
  * the model accepts other wires.
  */
-export function standardFirst(tables: Tables = TABLES): Tables {
+export function standardFirst(tables: Tables = LASTING_TABLES): Tables {
   const reordered = (target: UpstreamTarget): UpstreamTarget => {
     if (target.wires === undefined) return target
     const wires = target.wires.map(wire => ({
