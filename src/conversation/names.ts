@@ -79,6 +79,8 @@ export class UpstreamIds {
   readonly #form: IdForm | 'as_given'
   readonly #ids = new Map<CallPart, string>()
   readonly #taken = new Set<string>()
+  /** For each repeated id, how often it has occurred, so that the free suffixes need no search. */
+  readonly #repeats = new Map<string, number>()
 
   /** `as_given` makes ids unique but otherwise leaves them unchanged. */
   constructor(form: IdForm | 'as_given') {
@@ -88,12 +90,14 @@ export class UpstreamIds {
   of(call: CallPart): string {
     const known = this.#ids.get(call)
     if (known !== undefined) return known
-    let id = idInForm(call.id === '' ? `call_${this.#ids.size}` : call.id, this.#form)
+    const first = idInForm(call.id === '' ? `call_${this.#ids.size}` : call.id, this.#form)
+    let id = first
     // Some providers restart the numbering of calls in each turn. A repeated id gets a suffix, and a call the same one in every
     // request.
-    for (let attempt = 2; this.#taken.has(id); attempt += 1) {
+    for (let attempt = (this.#repeats.get(first) ?? 1) + 1; this.#taken.has(id); attempt += 1) {
       const suffix = `_${attempt}`
       id = idInForm(`${call.id.slice(0, ID_LENGTH_MAX - suffix.length)}${suffix}`, this.#form)
+      this.#repeats.set(first, attempt)
     }
     this.#taken.add(id)
     this.#ids.set(call, id)

@@ -3,7 +3,7 @@
  * turn that begins with the results of exactly these calls.
  */
 
-import type { CallPart, ClientErrors, ContentPart, ResultPart, Turn } from './request.ts'
+import type { CallPart, ClientErrors, ContentPart, ResultContent, ResultPart, Turn } from './request.ts'
 
 type PairingRefusals = Pick<ClientErrors, 'missing' | 'orphan' | 'allowsRepeatedResults'>
 
@@ -54,25 +54,23 @@ interface Exchange {
 }
 
 function withResultsFirst(assistant: Turn, { calls, following }: Exchange, refusals: PairingRefusals): PairedTurn[] {
-  const open = new Set(calls)
+  const open = new OpenCalls(calls)
   const results = new Map<CallPart, ResultPart>()
+  const answeredById = new Map<string, CallPart>()
   const rest: PairedTurn[] = []
   for (const turn of following) {
     for (const result of turn.parts.filter(isResult)) {
-      const answered = refusals.allowsRepeatedResults ? answeredCall(results, result) : undefined
-      const call = openCall(open, result) ?? answered ?? refusals.orphan(result)
-      open.delete(call)
-      results.set(call, joinedResult(results.get(call), result))
+      const answered = refusals.allowsRepeatedResults ? answeredById.get(result.id) : undefined
+      const call = open.take(result) ?? answered ?? refusals.orphan(result)
+      if (call.id !== '' && !answeredById.has(call.id)) answeredById.set(call.id, call)
+      const first = results.get(call)
+      results.set(call, first === undefined ? result : joinedResult(first, result))
     }
     const others = turn.parts.filter(part => !isResult(part))
     if (others.length > 0) rest.push({ ...turn, parts: others, answers: NO_ANSWERS })
   }
-  if (open.size > 0) {
-    refusals.missing(
-      assistant,
-      [...open].map(call => call.id),
-    )
-  }
+  const missing = open.left.map(call => call.id)
+  if (missing.length > 0) refusals.missing(assistant, missing)
   const parts = [...results.values()]
   const answers = new Map([...results].map(([call, result]) => [result, call]))
   const next = rest[0]
@@ -80,29 +78,58 @@ function withResultsFirst(assistant: Turn, { calls, following }: Exchange, refus
   return [{ role: 'user', parts, place: following[0]?.place ?? assistant.place, answers }, ...rest]
 }
 
-/**
- * Finds the unanswered call that a result belongs to: by id or, if the result has no id, by function name. A result with
- * neither belongs to the first unanswered call.
- */
-function openCall(open: ReadonlySet<CallPart>, result: ResultPart): CallPart | undefined {
-  const calls = [...open]
-  if (result.id !== '') return calls.find(call => call.id === result.id)
-  return calls.find(call => result.name === '' || call.name === result.name)
+/** The calls that have no result yet. Finding one takes the same time however many there are. */
+class OpenCalls {
+  readonly #open: Set<CallPart>
+  /** The calls by id and by function name, last first. Those that have been answered meanwhile are dropped when they come up. */
+  readonly #byId: ReadonlyMap<string, CallPart[]>
+  readonly #byName: ReadonlyMap<string, CallPart[]>
+
+  constructor(calls: readonly CallPart[]) {
+    this.#open = new Set(calls)
+    const reversed = calls.toReversed()
+    this.#byId = Map.groupBy(reversed, call => call.id)
+    this.#byName = Map.groupBy(reversed, call => call.name)
+  }
+
+  get left(): readonly CallPart[] {
+    return [...this.#open]
+  }
+
+  /**
+   * Takes the call that a result belongs to: by id or, if the result has no id, by function name. A result with neither belongs
+   * to the first unanswered call.
+   */
+  take({ id, name }: ResultPart): CallPart | undefined {
+    const call = id === '' && name === '' ? this.#open.values().next().value : this.#first(id, name)
+    if (call !== undefined) this.#open.delete(call)
+    return call
+  }
+
+  #first(id: string, name: string): CallPart | undefined {
+    const calls = (id === '' ? this.#byName.get(name) : this.#byId.get(id)) ?? []
+    for (let call = calls.pop(); call !== undefined; call = calls.pop()) if (this.#open.has(call)) return call
+    return undefined
+  }
 }
 
-/** Finds the call that a result answers once more. */
-function answeredCall(results: ReadonlyMap<CallPart, ResultPart>, { id }: ResultPart): CallPart | undefined {
-  return id === '' ? undefined : results.keys().find(call => call.id === id)
-}
+/** Contents that were made here and can grow, however many results a call has. */
+const joined = new WeakSet<readonly ResultContent[]>()
 
 /**
  * Joins two results of one call, because the messages format allows only one. Some clients announce a result first, others repeat
  * one that they had to send again.
  */
-function joinedResult(first: ResultPart | undefined, second: ResultPart): ResultPart {
-  if (first === undefined) return second
-  const isRepeated = JSON.stringify(first.content) === JSON.stringify(second.content)
-  return { ...second, content: isRepeated ? second.content : [...first.content, ...second.content] }
+function joinedResult(first: ResultPart, second: ResultPart): ResultPart {
+  if (isSame(first.content, second.content)) return second
+  const content = joined.has(first.content) ? (first.content as ResultContent[]) : [...first.content]
+  for (const part of second.content) content.push(part)
+  joined.add(content)
+  return { ...second, content }
+}
+
+function isSame(first: readonly ResultContent[], second: readonly ResultContent[]): boolean {
+  return first.length === second.length && JSON.stringify(first) === JSON.stringify(second)
 }
 
 function refuseResults(turn: Turn, refusals: PairingRefusals): void {
