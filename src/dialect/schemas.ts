@@ -1,6 +1,11 @@
 /** Reduces JSON schemas of tools and replies to the subset that the target supports. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { withoutMembers } from './copy.ts'
+import { withExplicitTypes } from './explicit-types.ts'
+import type { Dialect } from './words.ts'
+
+type SchemaForm = Dialect['tools']['schema']
 
 /** Deepest nesting examined. Deeper schemas do not count as strict. */
 const DEPTH_MAX = 64
@@ -9,16 +14,23 @@ const DEPTH_MAX = 64
  * Returns a tool's parameters in the form that every upstream accepts: an object schema with `properties`. A schema that already
  * has this form is returned as is.
  */
-export function toolSchema(schema: JsonValue | undefined, form: 'pass' | 'no_meta_schema'): JsonObject {
+export function toolSchema(schema: JsonValue | undefined, form: SchemaForm): JsonObject {
   const given = isObject(schema) ? schema : {}
   const kept = given.$schema === undefined ? given : withMetaSchema(given, form)
   const object = kept.type === undefined ? { type: 'object', ...kept } : kept
-  return isObject(object.properties) ? object : { ...object, properties: {} }
+  const complete = isObject(object.properties) ? object : { ...object, properties: {} }
+  return form === 'explicit_types' ? withExplicitTypes(complete) : complete
+}
+
+/** Returns the schema of a tool in a same-format call, which is changed only where the upstream would refuse it. */
+export function keptToolSchema(schema: JsonObject, form: SchemaForm): JsonObject {
+  if (form === 'explicit_types') return toolSchema(schema, form)
+  return form === 'no_meta_schema' ? withoutMembers(schema, ['$schema']) : schema
 }
 
 /** Puts `$schema` first, or leaves it out. */
-function withMetaSchema({ $schema: metaSchema, ...rest }: JsonObject, form: 'pass' | 'no_meta_schema'): JsonObject {
-  return form === 'no_meta_schema' ? rest : { $schema: metaSchema, ...rest }
+function withMetaSchema({ $schema: metaSchema, ...rest }: JsonObject, form: SchemaForm): JsonObject {
+  return form === 'pass' ? { $schema: metaSchema, ...rest } : rest
 }
 
 /** Keywords that rule out strict mode in the chat format. */

@@ -1,8 +1,7 @@
 /** Adapts tool settings common to all formats: input schemas, and strict adherence to them. */
 
 import { type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
-import { withoutMembers } from './copy.ts'
-import { toolSchema } from './schemas.ts'
+import { keptToolSchema, toolSchema } from './schemas.ts'
 import type { DialectFacts } from './types.ts'
 
 /** Returns the schema in the form that the upstream accepts. Null if a tool of a same-format call has no schema. */
@@ -10,7 +9,7 @@ export function schemaFor(given: JsonValue | undefined, { dialect, formatPath }:
   const { schema: form } = dialect.tools
   if (formatPath === 'converted') return toolSchema(given, form)
   const schema = objectOrNull(given)
-  return schema !== null && form === 'no_meta_schema' ? withoutMembers(schema, ['$schema']) : schema
+  return schema === null ? null : keptToolSchema(schema, form)
 }
 
 /**

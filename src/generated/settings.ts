@@ -249,5 +249,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: 'c3af0623ed20801547a7461403a272bbaec62b5f36dacab297c934fcd85ba7b4',
+  digest: 'b9696ffcfe5ca9d1f988851e4fe20659761fa56b4ec0aee3fda294ff7f8f0ee7',
 }

@@ -28,7 +28,7 @@ requireWhole(new URL('.', import.meta.url), {
     'settings.ts',
     'upstreams.ts',
   ],
-  digest: '9be34f41245d88b7d4ee939aa10c00c2f29979b015242121d14baaf9c403cae6',
+  digest: 'f791d6e4defceae165bb8e841c4f3fd64e00dad3c902e7e9763fb5a27c1c97ba',
 })
 
 /** The current catalogue. */

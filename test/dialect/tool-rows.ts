@@ -83,9 +83,18 @@ export const TOOL_ROWS: Readonly<Record<string, Row>> = {
     },
   },
   'tools.schema': {
-    set: [{ tools: { schema: 'no_meta_schema' } }],
-    asks: withTool({ schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', ...SCHEMA } }),
-    check: ({ text, dialect }) => expect(text.includes('$schema')).toBe(dialect.tools.schema === 'pass'),
+    set: [{ tools: { schema: 'no_meta_schema' } }, { tools: { schema: 'explicit_types' } }],
+    asks: withTool({
+      schema: {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        ...SCHEMA,
+        properties: { ...SCHEMA.properties, level: { enum: ['low'] } },
+      },
+    }),
+    check({ text, dialect }) {
+      expect(text.includes('$schema')).toBe(dialect.tools.schema === 'pass')
+      expect(text.includes('"level":{"type":"string","enum":["low"]}')).toBe(dialect.tools.schema === 'explicit_types')
+    },
   },
   'tools.strict': {
     set: [{ tools: { strict: 'drop' } }],

@@ -94,6 +94,23 @@ test('MiniMax and Qwen, whose hosts refuse a second system message, get one', ()
   }
 })
 
+test('Kimi, whose validator wants a type at every value, gets tools that have one', () => {
+  const parameters = { type: 'object', properties: { a: { type: 'string', enum: ['x', null] } }, required: ['a'] }
+  const typed = { anyOf: [{ type: 'string', enum: ['x'] }, { type: 'null' }] }
+  const messages = [{ role: 'user', content: 'hi' }]
+  const entries = chatModels.filter(({ upstreams }) => upstreams[0]!.via === 'moonshotai')
+  expect(entries.length).toBeGreaterThan(2)
+  for (const entry of entries) {
+    const tools = [{ name: 'f', input_schema: parameters }]
+    const converted = convert(entry, { max_tokens: 100, messages, tools })
+    const body = { messages, tools: [{ type: 'function', function: { name: 'f', parameters } }] }
+    const same = planned({ format: 'chat_completions', body, entry, target: entry.upstreams[0]! })?.body
+    for (const sent of [converted, same as unknown as JsonObject]) {
+      expect(sent.tools, entry.id).toMatchObject([{ function: { parameters: { properties: { a: typed } } } }])
+    }
+  }
+})
+
 /** The plan for a call; null if the call is refused. */
 function planned(call: SameFormatCall): SameFormatPlan | null {
   try {

@@ -106,6 +106,7 @@ const DIALECTS = [
   { tools: { forced: 'not_with_thinking' }, reasoning: { parameter: 'budget', by_default: true } },
   { tools: { strict: 'drop' } },
   { tools: { schema: 'no_meta_schema' } },
+  { tools: { schema: 'explicit_types' } },
   { tools: { parallel_flag: false } },
   { tools: { signature: { path: '/extra_content/google/thought_signature', placeholder: 'skip' } } },
   { tools: { result_images: 'following_user' } },

@@ -42,7 +42,7 @@ const kimiDialect: Dialect = {
     ...DIALECT.tools,
     forced: 'not_with_thinking',
     nameStart: 'letter',
-    schema: 'no_meta_schema',
+    schema: 'explicit_types',
     strict: 'drop',
   },
   structuredOutput: {
@@ -152,6 +152,7 @@ const kimiK2_5Dialect: Dialect = {
   tools: {
     ...kimiDialect.tools,
     forced: 'accepted',
+    schema: 'no_meta_schema',
   },
 }
 const kimiK2_5Cost: TableTarget['cost'] = [{ from: '2026-11-01', input: '0.6', output: '3' }]
