@@ -3,6 +3,7 @@
  */
 
 import type { ApiStandard, Capability, Dialect, ModelEntry, ToolTreatment } from '../generated/types.ts'
+import { toolPrices } from './tool-prices.ts'
 
 export type ModelItem = Readonly<Record<string, unknown>>
 
@@ -44,10 +45,11 @@ export function modelItem(entry: ModelEntry, lifecycle: Lifecycle): ModelItem {
   }
 }
 
-/** E.g. `2,400 VND per 1M tokens`. */
-function priceText({ price }: ModelEntry): string {
-  const unit = { mtok: '1M tokens', request: 'request', image: 'image' }[price.per]
-  return `${price.vnd.toLocaleString('en-US')} VND per ${unit}`
+/** E.g. `2,400 VND per 1M tokens`, or `2,400 VND per 1M tokens, 500 VND per web_search`. */
+function priceText(entry: ModelEntry): string {
+  const unit = { mtok: '1M tokens', request: 'request', image: 'image' }[entry.price.per]
+  const prices = [[entry.price.vnd, unit] as const, ...toolPrices(entry).map(({ tool, vnd }) => [vnd, tool] as const)]
+  return prices.map(([vnd, what]) => `${vnd.toLocaleString('en-US')} VND per ${what}`).join(', ')
 }
 
 const PRICE_UNITS = { mtok: '1M_tokens', request: 'request', image: 'image' } as const
@@ -105,10 +107,18 @@ function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Provider-run tools that the catalogue allows. Tools run by the client are not listed. */
-function serverToolsOf({ upstreams }: ModelEntry) {
-  const passes = (...words: readonly string[]) =>
-    supported(words.some(word => upstreams.length > 0 && upstreams.every(({ extras }) => isOpen(extras.tools[word]))))
+/** Provider-run tools that the catalogue allows, with their price per use if they have one. Tools run by the client are not listed. */
+function serverToolsOf(entry: ModelEntry) {
+  const { upstreams } = entry
+  const sold = toolPrices(entry)
+  const passes = (...words: readonly string[]) => {
+    const open = words.filter(
+      word => upstreams.length > 0 && upstreams.every(({ extras }) => isOpen(extras.tools[word])),
+    )
+    const prices = sold.filter(({ tool }) => open.includes(tool)).map(({ vnd }) => vnd)
+    const price = { currency: 'VND', unit: 'use', amount: String(Math.max(...prices)) }
+    return { ...supported(open.length > 0), ...(prices.length > 0 && { price }) }
+  }
   const tools = {
     code_execution: passes('code_execution', 'code_interpreter', 'shell'),
     web_search: passes('web_search'),

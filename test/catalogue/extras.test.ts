@@ -113,6 +113,7 @@ test.each([
 })
 
 interface ServerTools {
+  readonly description: string
   readonly capabilities: {
     readonly code_execution: { readonly supported: boolean }
     readonly server_tools: Readonly<Record<string, unknown>>
@@ -138,4 +139,25 @@ test('the model list names the provider-run tools that pass, and no others', () 
   const sold = { web_search: { price: { vnd: 500, per: 'use' } }, code_interpreter: 'allow' } as const
   const expected = { supported: true, passing: ['code_execution', 'web_search'], code: true }
   expect(serverTools('gpt-5.5', sold)).toEqual(expected)
+})
+
+test('the model list names the price of a use, which is the highest where upstreams differ', () => {
+  const [entry] = tablesWith([...IN_ENTRY]).entries.filter(({ id }) => id === 'req/alpha-1')
+  const [target] = entry?.upstreams ?? []
+  if (entry === undefined || target === undefined) throw new Error('unreachable')
+  const itemOf = (...prices: readonly number[]) => {
+    const upstreams = prices.map(vnd => {
+      const tools: Record<string, ToolTreatment> = { web_search: { price: { vnd, per: 'use' } }, web_fetch: 'allow' }
+      return { ...target, extras: { ...target.extras, tools } }
+    })
+    return modelItem({ ...entry, upstreams }, { isDeprecated: false, isRetired: false }) as unknown as ServerTools
+  }
+  const { description, capabilities } = itemOf(500, 1200)
+  expect(description).toMatch(/^900 VND per request, 1,200 VND per web_search\. /)
+  expect(capabilities.server_tools).toMatchObject({
+    web_search: { supported: true, price: { currency: 'VND', unit: 'use', amount: '1200' } },
+    web_fetch: { supported: true },
+    mcp: { supported: false },
+  })
+  expect(capabilities.server_tools.web_fetch).not.toHaveProperty('price')
 })

@@ -5,6 +5,7 @@ import type { DashboardOptions } from '../../src/dashboard/options.ts'
 import { latestFigures } from '../../src/dashboard/public/model-figures.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { LASTING_TABLES } from '../support/tables.ts'
 import { readable, unescaped, Visitor } from './visitor.ts'
 
 let running: TestGateway
@@ -292,6 +293,28 @@ test('a deprecated model shows its last day and names its successor', async () =
     expect(over).not.toContain('Ends')
   } finally {
     await late.close()
+  }
+})
+
+test('a model page shows what each use of a tool costs that the provider runs', async () => {
+  const search = { web_search: { price: { vnd: 500, per: 'use' } } } as const
+  const entries = LASTING_TABLES.entries.map(entry => {
+    if (entry.id !== 'claude-opus-5') return entry
+    const upstreams = entry.upstreams.map(target => {
+      return { ...target, extras: { ...target.extras, tools: { ...target.extras.tools, ...search } } }
+    })
+    return { ...entry, upstreams }
+  })
+  const selling = await startTestGateway({ tables: { ...LASTING_TABLES, entries } })
+  try {
+    const someone = new Visitor(selling.url)
+    const words = 'Tools that the provider runs, charged in addition for'
+    expect(readable((await someone.get('/models/claude-opus-5')).html)).toContain(
+      `${words} claude-opus-5: web_search 500 ₫ / use`,
+    )
+    expect(readable((await someone.get('/models/svc/claude-opus-5')).html)).not.toContain(words)
+  } finally {
+    await selling.close()
   }
 })
 

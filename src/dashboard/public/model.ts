@@ -2,6 +2,7 @@
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import { modelOf } from '../../catalogue/models.ts'
+import { toolPrices } from '../../catalogue/tool-prices.ts'
 import type { Endpoint } from '../../generated/types.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
@@ -73,6 +74,7 @@ async function detail(request: PageRequest): Promise<Answer> {
       chosen: entry.id,
       retired: retired === undefined ? null : retired.entry.id,
       aliases: model.items.flatMap(each => each.entry.aliases),
+      tools: toolPrices(entry).map(({ tool, vnd }) => ({ tool, price: dong(vnd) })),
       endpoints: endpoints.map(endpoint => ENDPOINT_FACTS[endpoint].path),
       format: entry.apiStandard,
       // Each format has a template with its snippets.

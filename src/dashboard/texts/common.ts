@@ -53,6 +53,7 @@ export const COMMON_TEXTS = {
   'unit.mtok': { vi: '/ 1 triệu token', en: '/ 1M tokens' },
   'unit.request': { vi: '/ lượt gọi', en: '/ call' },
   'unit.image': { vi: '/ ảnh', en: '/ image' },
+  'unit.use': { vi: '/ lần dùng', en: '/ use' },
   'problem.400.title': { vi: 'Yêu cầu không hợp lệ', en: 'Bad request' },
   'problem.400.text': {
     vi: 'Trình duyệt đã gửi dữ liệu không hợp lệ. Hãy quay lại và thử lần nữa.',

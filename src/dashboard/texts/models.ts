@@ -90,6 +90,10 @@ export const MODEL_TEXTS = {
     vi: '{old} đã ngừng; các lượt gọi tên này nay do {id} trả lời.',
     en: '{old} has been shut down; calls that name it are now answered by {id}.',
   },
+  'model.tools': {
+    vi: 'Công cụ do nhà cung cấp chạy, tính thêm khi gọi {id}:',
+    en: 'Tools that the provider runs, charged in addition for {id}:',
+  },
   'model.prices': { vi: 'Giá và các cách gọi', en: 'Prices and variants' },
   'model.served': { vi: 'Thành công', en: 'Success rate' },
   'model.first_byte': { vi: 'Byte đầu tiên (TTFB)', en: 'Time to first byte' },
