@@ -23,14 +23,15 @@ export function toolSchema(schema: JsonValue | undefined, form: SchemaForm): Jso
 }
 
 /** Returns the schema of a tool in a same-format call, which is changed only where the upstream would refuse it. */
-export function keptToolSchema(schema: JsonObject, form: SchemaForm): JsonObject {
+export function keptToolSchema(schema: JsonObject | null, form: SchemaForm): JsonObject | null {
+  if (schema === null) return form === 'required' || form === 'explicit_types' ? toolSchema(undefined, form) : null
   if (form === 'explicit_types') return toolSchema(schema, form)
   return form === 'no_meta_schema' ? withoutMembers(schema, ['$schema']) : schema
 }
 
 /** Puts `$schema` first, or leaves it out. */
 function withMetaSchema({ $schema: metaSchema, ...rest }: JsonObject, form: SchemaForm): JsonObject {
-  return form === 'pass' ? { $schema: metaSchema, ...rest } : rest
+  return form === 'pass' || form === 'required' ? { $schema: metaSchema, ...rest } : rest
 }
 
 /** Keywords that rule out strict mode in the chat format. */

@@ -4,12 +4,11 @@ import { type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
 import { keptToolSchema, toolSchema } from './schemas.ts'
 import type { DialectFacts } from './types.ts'
 
-/** Returns the schema in the form that the upstream accepts. Null if a tool of a same-format call has no schema. */
+/** Returns the schema in the form that the upstream accepts. Null if a tool of a same-format call has no schema and needs none. */
 export function schemaFor(given: JsonValue | undefined, { dialect, formatPath }: DialectFacts): JsonObject | null {
   const { schema: form } = dialect.tools
   if (formatPath === 'converted') return toolSchema(given, form)
-  const schema = objectOrNull(given)
-  return schema === null ? null : keptToolSchema(schema, form)
+  return keptToolSchema(objectOrNull(given), form)
 }
 
 /**

@@ -249,5 +249,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: 'b9696ffcfe5ca9d1f988851e4fe20659761fa56b4ec0aee3fda294ff7f8f0ee7',
+  digest: '93940fa6a84ba2301e8630a0d732b02464d3e15fd17e60775295dda0a8396a81',
 }

@@ -28,7 +28,7 @@ requireWhole(new URL('.', import.meta.url), {
     'settings.ts',
     'upstreams.ts',
   ],
-  digest: 'f791d6e4defceae165bb8e841c4f3fd64e00dad3c902e7e9763fb5a27c1c97ba',
+  digest: 'b3ad97ba26898cc009ec494f7fc3ff7a808a935dc0b17d970cfbd1c7859407f4',
 })
 
 /** The current catalogue. */

@@ -92,7 +92,7 @@ export const TOOL_ROWS: Readonly<Record<string, Row>> = {
       },
     }),
     check({ text, dialect }) {
-      expect(text.includes('$schema')).toBe(dialect.tools.schema === 'pass')
+      expect(text.includes('$schema')).toBe(/pass|required/.test(dialect.tools.schema))
       expect(text.includes('"level":{"type":"string","enum":["low"]}')).toBe(dialect.tools.schema === 'explicit_types')
     },
   },

@@ -111,6 +111,17 @@ test('Kimi, whose validator wants a type at every value, gets tools that have on
   }
 })
 
+test('MiniMax and Kimi, which refuse a tool without parameters, get an empty schema', () => {
+  const body = { messages: [{ role: 'user', content: 'hi' }], tools: [{ type: 'function', function: { name: 'f' } }] }
+  const entries = chatModels.filter(({ upstreams }) => /minimax|moonshotai$/i.test(upstreams[0]!.via))
+  expect(entries.length).toBeGreaterThan(2)
+  for (const entry of entries) {
+    const sent = planned({ format: 'chat_completions', body, entry, target: entry.upstreams[0]! })?.body
+    const parameters = { type: 'object', properties: {} }
+    expect(sent, entry.id).toMatchObject({ tools: [{ function: { name: 'f', parameters } }] })
+  }
+})
+
 /** The plan for a call; null if the call is refused. */
 function planned(call: SameFormatCall): SameFormatPlan | null {
   try {

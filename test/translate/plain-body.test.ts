@@ -107,6 +107,7 @@ const DIALECTS = [
   { tools: { strict: 'drop' } },
   { tools: { schema: 'no_meta_schema' } },
   { tools: { schema: 'explicit_types' } },
+  { tools: { schema: 'required' } },
   { tools: { parallel_flag: false } },
   { tools: { signature: { path: '/extra_content/google/thought_signature', placeholder: 'skip' } } },
   { tools: { result_images: 'following_user' } },

@@ -39,6 +39,7 @@ const minimaxDialect: Dialect = {
   },
   tools: {
     ...DIALECT.tools,
+    schema: 'required',
     strict: 'drop',
   },
   structuredOutput: {
