@@ -13,9 +13,11 @@ const WHOLE_NUMBER = /^\d{1,7}$/
 export const WORDS = [
   {
     word: 'error',
-    value: '400, 401, 403, 404, 413, 429, 500, 502, 503, 529 or insufficient_quota',
+    // Faults repeat this. With `insufficient_quota` in it, the gateway would take the fault for a problem of the operator's.
+    value: '400, 401, 403, 404, 413, 429, 500, 502, 503, 529 or a name',
     pattern: /^(400|401|403|404|413|429|500|502|503|529|insufficient_quota)$/,
-    effect: "Answers with this status and the provider's own error body, instead of a reply.",
+    effect:
+      "Answers with this status and the provider's own error body, instead of a reply; with the name `insufficient_quota`, as for an account without credit.",
   },
   {
     word: 'retry-after',

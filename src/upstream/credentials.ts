@@ -23,7 +23,7 @@ export type Secret = KeySecret | AwsSecret
 export const SANDBOX_AWS_SECRET: AwsSecret = {
   kind: 'aws',
   accessKeyId: 'SANDBOX',
-  secretAccessKey: 'sandbox',
+  secretAccessKey: 'key-of-simulated-providers',
   sessionToken: null,
 }
 

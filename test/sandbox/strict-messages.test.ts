@@ -82,7 +82,7 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['too long a prompt', prompt('x '.repeat(210_000)), 'prompt is too long: 210008 tokens > 200000 maximum'],
   ['input and output too large together', { max_tokens: 60_000, ...prompt('x '.repeat(150_000)) }, 'input length and `max_tokens` exceed context limit: 150008 + 60000 > 200000, decrease input length or `max_tokens` and try again'],
   ['a misspelt word', prompt('sandbox:eror=429'), 'sandbox:eror is not a known word; known words: error, retry-after, hang, reset, cut, error-event, slow, tokens, tool, text, no-usage, cached, images, refuse, garbage, empty, html'],
-  ['a word with a wrong value', prompt('sandbox:error=418'), 'sandbox:error=418 has an invalid value; sandbox:error takes 400, 401, 403, 404, 413, 429, 500, 502, 503, 529 or insufficient_quota'],
+  ['a word with a wrong value', prompt('sandbox:error=418'), 'sandbox:error=418 has an invalid value; sandbox:error takes 400, 401, 403, 404, 413, 429, 500, 502, 503, 529 or a name'],
 ] // biome-ignore format: a table
 
 test.each(REFUSED)('refuses %s in the words of the messages provider', async (_name, more, message) => {

@@ -30,7 +30,7 @@ function client(credentials: { accessKeyId: string; secretAccessKey: string; ses
   })
 }
 
-const GOOD = { accessKeyId: 'SANDBOX', secretAccessKey: 'sandbox' }
+const GOOD = { accessKeyId: 'SANDBOX', secretAccessKey: 'key-of-simulated-providers' }
 
 function body(text = 'hi'): Uint8Array {
   return Buffer.from(
