@@ -8,6 +8,7 @@ import { ascii, type ByteText } from '../lib/byte-text.ts'
 import { SHORT_BYTES } from '../lib/json-parse.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 import type { AdmittedCall, CallKind, OpenedCall } from '../pipeline/call-kind.ts'
+import { checkArguments } from '../pipeline/check-arguments.ts'
 import { readChoices } from '../pipeline/choices.ts'
 import { estimateInput, lowestCap, raisedCap } from '../pipeline/estimate.ts'
 import { type Funded, type Funding, fund, holdOfStream } from '../pipeline/fund.ts'
@@ -177,7 +178,10 @@ class ChatCall {
         if (!body.streamed) body.unread?.forget()
         return made
       })
-    return wireOf(target) === body.format ? prepared() : inTurn(() => body.json).then(prepared)
+    if (wireOf(target) === body.format) return prepared()
+    return inTurn(() => body.json)
+      .then(json => checkArguments(json, body.format, this.#opened.services.limits))
+      .then(prepared)
   }
 
   #prepare(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {

@@ -78,6 +78,11 @@ export class JsonScan {
     this.#valuesMax = valuesMax
   }
 
+  /** Number of values found so far. */
+  get values(): number {
+    return this.#values
+  }
+
   /**
    * Continues for about this many steps; true when done. Throws NestingError or JsonSizeError. Local variables hold the state
    * while it runs, which makes it a quarter faster.
