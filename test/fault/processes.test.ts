@@ -134,7 +134,7 @@ test('200 keys created at once leave ten, and a revoked one gets 401 at its next
   const made = (await Promise.allSettled(making)).flatMap(result =>
     result.status === 'fulfilled' ? [result.value] : [],
   )
-  // Eight keys are new; the customer already had one.
+  // Nine keys are new; the customer already had one.
   expect(made).toHaveLength(9)
   for (const { keyId, key: apiKey } of made.slice(0, 3)) {
     // Make every process cache the key.

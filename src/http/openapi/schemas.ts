@@ -73,7 +73,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     'id*': field(TEXT, 'Id of this reply.'),
     'type*': field({ const: 'message' }, 'Always `message`.'),
     'role*': field({ const: 'assistant' }, 'Always `assistant`.'),
-    'model*': field(TEXT, 'The entry that served the call.'),
+    'model*': field(TEXT, 'The entry that served the call, in the spelling of the request.'),
     'content*': field(LIST, 'Text, thinking and tool calls.'),
     'stop_reason*': field({ type: ['string', 'null'] }, 'Why the reply ended: `end_turn`, `max_tokens`, `tool_use`, …'),
     'usage*': field(
@@ -95,7 +95,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ChatReply: object({
     'id*': field(TEXT, 'Id of this reply.'),
     'object*': field({ const: 'chat.completion' }, 'Always `chat.completion`.'),
-    'model*': field(TEXT, 'The entry that served the call.'),
+    'model*': field(TEXT, 'The entry that served the call, in the spelling of the request.'),
     'choices*': field(LIST, 'The choices, each with `message` and `finish_reason`.'),
     usage: field(OPEN, 'Token counts.'),
   }),
