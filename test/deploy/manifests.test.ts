@@ -94,6 +94,13 @@ test('the commands that operators are shown for containers and units fit these',
   expect(service).toContain(`Environment=${[...unit.matchAll(/-E (\S+)/g)].map(([, value]) => value).join(' ')}\n`)
 })
 
+test('the filled-in copies of the examples, which have the secrets, are kept out of version control', () => {
+  const ignored = read('.gitignore').split('\n')
+  const [, environment] = /^# +cp \S+ (\S+)/m.exec(read('deploy/compose.yaml')) as RegExpExecArray
+  const [, secret] = /^# Copy to (\S+),/m.exec(read('deploy/kubernetes/secret.example.yaml')) as RegExpExecArray
+  expect(ignored).toEqual(expect.arrayContaining([environment, `deploy/kubernetes/${secret}`]))
+})
+
 test('nothing runs as root, can gain privileges or can write outside its data', () => {
   const manifests = readdirSync(join(ROOT, 'deploy/kubernetes')).flatMap(name =>
     parseAllDocuments(read(`deploy/kubernetes/${name}`)).map(document => document.toJS()),
