@@ -1,5 +1,6 @@
 /** Images and files in requests: data URLs, media types, and URLs for the upstream to fetch. */
 
+import { withoutWhiteSpace } from '../lib/byte-text.ts'
 import type { JsonValue } from '../lib/json.ts'
 import type { ImageDetail, ImageSource } from './request.ts'
 
@@ -53,7 +54,7 @@ export function isHttpUrl(url: string): boolean {
 
 /** Returns base64 in the standard alphabet, without whitespace. Input that already has this form is returned as is. */
 function normalBase64(text: string): string {
-  const bare = /[\s%]/.test(text) ? decodePercent(text).replace(/\s+/g, '') : text
+  const bare = /[\s%]/.test(text) ? withoutWhiteSpace(decodePercent(text)) : text
   return /[-_]/.test(bare) ? bare.replaceAll('-', '+').replaceAll('_', '/') : bare
 }
 

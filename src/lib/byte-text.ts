@@ -102,3 +102,16 @@ export function replaceOnce(bytes: ByteText, from: ByteText, to: ByteText): Byte
 export function parseUndecoded(bytes: ByteText): JsonValue | undefined {
   return parseJson(characters(bytes))
 }
+
+/** The text without white space. A regular expression takes ten times as long if there is white space between all characters. */
+export function withoutWhiteSpace(text: string): string {
+  if (!/\s/.test(text)) return text
+  if (!isAsciiText(text)) return text.replace(/\s+/g, '')
+  const bytes = Buffer.from(text, 'latin1')
+  let length = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (byte > 32 || byte < 9 || (byte > 13 && byte < 32)) bytes[length++] = byte
+  }
+  return bytes.toString('latin1', 0, length)
+}

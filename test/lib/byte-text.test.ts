@@ -12,6 +12,7 @@ import {
   NO_BYTES,
   replaceOnce,
   toBuffer,
+  withoutWhiteSpace,
 } from '../../src/lib/byte-text.ts'
 import { parseJson } from '../../src/lib/json.ts'
 import { asciiJson, editJson, membersOf } from '../../src/lib/json-text.ts'
@@ -81,4 +82,13 @@ test('puts bytes together and replaces some of them', () => {
   expect(joinBytes([bytes, bytes], ',')).toBe(encodeText('Hà Nội,Hà Nội'))
   expect(replaceOnce(concat(bytes, bytes), encodeText('Nội'), encodeText('$&'))).toBe(encodeText('Hà $&Hà Nội'))
   expect(replaceOnce(bytes, comma, bytes)).toBe(bytes)
+})
+
+test.each([
+  ['nothing', ''],
+  ['no white space', 'QUJD'],
+  ['white space everywhere', ' \t\n\v\f\rQ U\nJ\r\nD \0\x0e\x1f\x7f '],
+  ['characters beyond ASCII', 'Q \u00a0U\u2003J\ufeffD é 漢 字'],
+])('removes the white space that a regular expression finds from text with %s', (_, given) => {
+  expect(withoutWhiteSpace(given)).toBe(given.replace(/\s+/g, ''))
 })

@@ -1,6 +1,7 @@
 /** A reference image or a mask: either bytes with an image's signature, or a URL to fetch later. */
 
 import { GatewayError } from '../../errors.ts'
+import { withoutWhiteSpace } from '../../lib/byte-text.ts'
 import { type PictureType, pictureType } from '../../lib/picture.ts'
 import type { FetchedImage, ImageCall, ImageFetcher } from '../../upstream/fetch-image.ts'
 
@@ -34,7 +35,7 @@ export function referenceOfText(field: string, text: string): Reference {
   if (/^https?:\/\//i.test(trimmed)) return { kind: 'url', field, url: trimmed }
   const dataUrl = /^data:[^,]{0,200},/i.exec(trimmed)
   if (dataUrl && !/;\s*base64\s*,$/i.test(dataUrl[0])) throw unreadable(field)
-  const base64 = trimmed.slice(dataUrl?.[0].length ?? 0).replace(/\s+/g, '')
+  const base64 = withoutWhiteSpace(trimmed.slice(dataUrl?.[0].length ?? 0))
   if (base64 === '' || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64)) throw unreadable(field)
   return referenceOfBytes(field, Buffer.from(base64, 'base64'))
 }
