@@ -28,6 +28,8 @@ export class Candidates {
   readonly #tried: Candidate[] = []
   /** Upstreams that could not be reached during this call: another credential would not help. */
   readonly #broken = new Set<ReachableUpstream>()
+  /** Upstreams that failed during this call. If one of them is down, trying again would only add to its load. */
+  readonly #failed = new Set<ReachableUpstream>()
   #repeated = false
   #rateLimitedMs: number | null = null
   #full: ReachableUpstream | null = null
@@ -95,6 +97,10 @@ export class Candidates {
     this.#broken.add(upstream)
   }
 
+  failed(upstream: ReachableUpstream): void {
+    this.#failed.add(upstream)
+  }
+
   get shortage(): Shortage {
     const reachable = this.#targets.some(target => this.#upstreams.find(target.via) !== null)
     return { reachable, rateLimitedMs: this.#rateLimitedMs, outOfServiceMs: this.#outOfServiceMs, full: this.#full }
@@ -118,6 +124,7 @@ export class Candidates {
         this.#full ??= upstream
         continue
       }
+      if (this.#failed.has(upstream) && upstream.circuit.state === 'open') continue
       if (!allowOpen && (this.#broken.has(upstream) || !upstream.circuit.admits)) continue
       for (const credential of upstream.credentials.orderFor(this.#callerId)) {
         if (!allowOpen && !credential.circuit.admits) continue

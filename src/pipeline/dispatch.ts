@@ -103,6 +103,8 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
         if (!isWorthAnotherTry(error) || plan.signal.aborted) throw error
         logFailure(services, call, { candidate, error })
         worst = worse(worst, error)
+        if (error.code === 'upstream_failed' || error.code === 'upstream_overloaded')
+          candidates.failed(candidate.upstream)
         if (attempt.isBroken) candidates.broken(candidate.upstream)
         if (call.attempts.length >= upstreamTriesMax || timeLeftMs(services, call, candidate) < TRY_MS_MIN) break
         candidate = candidates.next() ?? (attempt.isConnectionLost ? candidates.again() : null) ?? (await waited())
