@@ -212,8 +212,8 @@ export class SseReader {
 }
 
 /**
- * Where to cut a text after the next event from `from` on: behind the blank line that ends it, and behind all that follow, because millions of them
- * would otherwise be millions of pieces.
+ * Where to cut a text after the next event from `from` on: behind the blank line that ends it, and behind all that follow, because
+ * millions of them would otherwise be millions of pieces.
  */
 export function eventEnd(text: ByteText, from: number): number {
   const blank = text.indexOf('\n\n', from)
