@@ -6,8 +6,9 @@ import { GatewayError } from '../../errors.ts'
 import { ImagesRelay } from '../../formats/images/relay.ts'
 import { readUsage } from '../../formats/responses/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../../generated/types.ts'
-import { ascii, byteText, parseUndecoded } from '../../lib/byte-text.ts'
+import { ascii, byteText } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, isObject, type JsonObject, textOrNull } from '../../lib/json.ts'
+import { parseShortened } from '../../lib/json-shortened.ts'
 import { editJson } from '../../lib/json-text.ts'
 import { type MicroVnd, vndToMicro } from '../../lib/money.ts'
 import { admit } from '../../pipeline/admit.ts'
@@ -123,14 +124,13 @@ function admitted({ body, resolution: { clientModel } }: Opened, make: BodyMaker
  * billed.
  */
 function readImages(bytes: Buffer, { clientModel, count }: { clientModel: string; count: number }): ReadReply {
-  const text = byteText(bytes)
-  const json = parseUndecoded(text)
+  const json = parseShortened(bytes)
   if (!isObject(json) || !Array.isArray(json.data) || readReplyError(json) !== null) {
     throw new GatewayError('upstream_failed', { cause: 'the reply contains no images' })
   }
   const isNamed = json.model === undefined || json.model === clientModel
   return {
-    body: isNamed ? bytes : editJson(text, [{ op: 'set', path: '/model', value: clientModel }]),
+    body: isNamed ? bytes : editJson(byteText(bytes), [{ op: 'set', path: '/model', value: clientModel }]),
     usage: usageReport(readUsage(json.usage), { final: true }),
     images: Math.min(imagesIn(json), count),
     countOutputTokens: () => 0,
