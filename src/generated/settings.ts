@@ -249,5 +249,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '93940fa6a84ba2301e8630a0d732b02464d3e15fd17e60775295dda0a8396a81',
+  digest: '7de5a5b68c6de56003429c7107f122a89b874c4d525e3938b3f9faf4b8681fe0',
 }

@@ -28,7 +28,7 @@ requireWhole(new URL('.', import.meta.url), {
     'settings.ts',
     'upstreams.ts',
   ],
-  digest: 'b3ad97ba26898cc009ec494f7fc3ff7a808a935dc0b17d970cfbd1c7859407f4',
+  digest: 'be3def201205f999f5d82796fededca21b160f86dd65a71618246e2fb38b43be',
 })
 
 /** The current catalogue. */

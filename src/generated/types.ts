@@ -471,7 +471,7 @@ export interface DialectTurns {
   readonly systemRole: 'system' | 'developer' | 'instructions'
   /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. Unless they are kept, a chat upstream gets a single system message. */
   readonly midSystem: 'keep' | 'hoist' | 'user_text'
-  /** User and assistant turns must alternate: consecutive turns of one role are merged. */
+  /** User and assistant turns must alternate: consecutive turns of one role are merged. In chat requests, a short assistant message goes between a tool result and a user turn. */
   readonly alternate: boolean
   /** What happens to a final assistant message (prefill). continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: the model continues it if the message sets the flag of the same name. user_turn: a short user turn that asks to go on is added. */
   readonly prefill: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'

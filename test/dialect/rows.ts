@@ -73,8 +73,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
     check(seen) {
       const at = turnsOf(seen).findIndex(turn => JSON.stringify(turn).includes('Late.'))
       const role = turnsOf(seen)[at]?.role
-      const { midSystem } = seen.dialect.turns
-      if (midSystem === 'user_text') expect([at, role]).toEqual([1, 'user'])
+      const { midSystem, alternate } = seen.dialect.turns
+      if (midSystem === 'user_text') expect([at, role]).toEqual([alternate ? 0 : 1, 'user'])
       if (midSystem === 'hoist') expect(at <= 0 && role !== 'user', seen.text).toBe(true)
       expect(seen.text).toContain('Late.')
     },

@@ -94,6 +94,58 @@ test('MiniMax and Qwen, whose hosts refuse a second system message, get one', ()
   }
 })
 
+test('Mistral, whose validator refuses a user turn after a tool result, gets an answer between them', () => {
+  // The roles that its validator takes after each role (github.com/mistralai/mistral-common, read 2026-11).
+  const next: Record<string, readonly string[]> = {
+    system: ['user', 'assistant'],
+    user: ['assistant'],
+    assistant: ['user', 'tool'],
+    tool: ['tool', 'assistant'],
+  }
+  const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
+  const use = (id: string): JsonObject => ({ type: 'tool_use', id, name: 'look', input: {} })
+  const result = (id: string, content: string | JsonObject[]): JsonObject => ({
+    type: 'tool_result',
+    tool_use_id: id,
+    content,
+  })
+  const messages = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: [use('t1'), use('t2')] },
+    { role: 'user', content: [result('t1', 'ok'), result('t2', [png]), { type: 'text', text: 'A reminder.' }] },
+    { role: 'assistant', content: 'Done.' },
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'go on' },
+    { role: 'assistant', content: [use('t3')] },
+    { role: 'user', content: [result('t3', 'ok')] },
+  ]
+  const call = (id: string) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } })
+  const chat = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: null, tool_calls: [call('call_1')] },
+    { role: 'tool', tool_call_id: 'call_1', content: 'ok' },
+    { role: 'user', content: 'no, stop' },
+  ]
+  const entries = chatModels.filter(({ upstreams }) => upstreams[0]!.model.startsWith('mistral.'))
+  expect(entries.length).toBeGreaterThan(0)
+  for (const entry of entries) {
+    const converted = convert(entry, {
+      max_tokens: 100,
+      system: 's',
+      messages,
+      tools: [{ name: 'look', input_schema: {} }],
+    })
+    const body = { messages: chat }
+    const same = planned({ format: 'chat_completions', body, entry, target: entry.upstreams[0]! })?.body
+    for (const sent of [converted, same as unknown as JsonObject]) {
+      const roles = (sent.messages as JsonObject[]).map(({ role }) => String(role))
+      for (const [index, role] of roles.slice(1).entries()) expect(next[roles[index]!], `${roles}`).toContain(role)
+      expect(['user', 'tool']).toContain(roles.at(-1))
+    }
+    expect(JSON.stringify(converted.messages)).toMatch(/A reminder\..*Be brief\./)
+  }
+})
+
 test('Kimi, whose validator wants a type at every value, gets tools that have one', () => {
   const parameters = { type: 'object', properties: { a: { type: 'string', enum: ['x', null] } }, required: ['a'] }
   const typed = { anyOf: [{ type: 'string', enum: ['x'] }, { type: 'null' }] }

@@ -33,12 +33,23 @@ export function withInstruction(messages: readonly JsonValue[], text: string, { 
 
 /**
  * Moves system messages that come later in the conversation to the top or makes them user messages, as the upstream requires.
- * Merges neighbouring turns if roles must alternate.
+ * Merges neighbouring turns if roles must alternate, and has the model answer tool results before a user turn follows.
  */
 export function placed(messages: readonly JsonValue[], { midSystem, alternate }: Turns): JsonValue[] {
   const set = midSystem === 'keep' ? (messages as JsonValue[]) : placeSystem(messages, midSystem)
   // Tool results and messages with calls are never merged.
-  return alternate ? merged(set, ({ role, tool_calls }) => role !== 'tool' && tool_calls === undefined) : set
+  return alternate ? answered(merged(set, ({ role, tool_calls }) => role !== 'tool' && tool_calls === undefined)) : set
+}
+
+function answered(messages: readonly JsonValue[]): JsonValue[] {
+  const followsResult = (message: JsonValue, index: number) => {
+    const previous = messages[index - 1]
+    return isObject(message) && message.role === 'user' && isObject(previous) && previous.role === 'tool'
+  }
+  if (!messages.some(followsResult)) return messages as JsonValue[]
+  return messages.flatMap((message, index) =>
+    followsResult(message, index) ? [{ role: 'assistant', content: 'OK.' }, message] : [message],
+  )
 }
 
 /** Leaves one system message, at the top: hosts that refuse later ones refuse a second one as well. */

@@ -16,6 +16,7 @@ const mistralDialect: Dialect = {
   ...DIALECT,
   turns: {
     ...DIALECT.turns,
+    midSystem: 'user_text',
     alternate: true,
   },
   content: {
