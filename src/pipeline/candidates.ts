@@ -60,6 +60,7 @@ export class Candidates {
   again(): Candidate | null {
     const last = this.#tried.at(-1)
     if (last === undefined || this.#repeated || this.#triesLeft(last.upstream) < 1) return null
+    if (last.upstream.circuit.state === 'open') return null
     this.#repeated = true
     this.#tried.push(last)
     return last

@@ -428,17 +428,23 @@ test('refuses calls above the limit of an upstream that arrive together, however
   expect(statuses.sort()).toEqual([200, 503, 503, 503])
 })
 
-test('sends each call only once to an upstream whose circuit is open, however many credentials there are', async () => {
-  const provider = await upstream(() => json(503, {}))
-  const keys = ['key-1', 'key-2', 'key-3', 'key-4']
-  const started = await start({ url: provider.url, keys }, null)
-  const circuit = started.running.gateway.upstreams.find('anthropic')?.circuit
-  while (circuit?.state === 'closed') expect((await call(started)).status).toBe(503)
-  const before = provider.requests.length
-  expect(before).toBeGreaterThan(1)
-  expect((await call(started)).status).toBe(503)
-  expect(provider.requests.length).toBe(before + 1)
-})
+test.each([
+  ['503', json(503, {})],
+  ['a reset', [reset()]],
+])(
+  'with %s, sends each call only once to an upstream whose circuit is open, however many credentials there are',
+  async (_, fault) => {
+    const provider = await upstream(() => fault)
+    const keys = ['key-1', 'key-2', 'key-3', 'key-4']
+    const started = await start({ url: provider.url, keys }, null)
+    const circuit = started.running.gateway.upstreams.find('anthropic')?.circuit
+    while (circuit?.state === 'closed') expect((await call(started)).status).toBeGreaterThan(500)
+    const before = provider.requests.length
+    expect(before).toBeGreaterThan(1)
+    expect((await call(started)).status).toBeGreaterThan(500)
+    expect(provider.requests.length).toBe(before + 1)
+  },
+)
 
 test('repeats a call once if the connection is lost before a reply', async () => {
   const provider = await upstream([[reset()], goodMessage])
