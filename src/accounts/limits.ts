@@ -42,6 +42,8 @@ export interface PeopleLimits {
   /** Failed sign-ins from one host; generous, because mobile networks put many customers behind one IP address. */
   readonly hostFailuresMax: number
   readonly networkFailuresMax: number
+  /** Right passwords per hour for one account, because checking one takes a lot of processor time. */
+  readonly rightPasswordsPerHourMax: number
   /** How long a device that has signed in is remembered. */
   readonly deviceSeconds: number
   readonly throttleFirstSeconds: number
@@ -84,6 +86,7 @@ export const PEOPLE_LIMITS: PeopleLimits = {
   accountFailuresMax: 50,
   hostFailuresMax: 20,
   networkFailuresMax: 200,
+  rightPasswordsPerHourMax: 100,
   deviceSeconds: 180 * 86_400,
   throttleFirstSeconds: 60,
   throttleSeconds: 3_600,

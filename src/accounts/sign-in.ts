@@ -6,7 +6,15 @@ import { hostOf, networkOf } from './network.ts'
 import { isTooLong } from './password-rules.ts'
 import { isToken } from './secret-token.ts'
 import { openSession } from './sessions.ts'
-import { addressSubject, countAttempt, deviceSubject, forgiveAttempt, isDeviceKnown } from './throttle.ts'
+import {
+  addressSubject,
+  countAttempt,
+  countQuota,
+  deviceSubject,
+  forgiveAttempt,
+  isDeviceKnown,
+  readQuota,
+} from './throttle.ts'
 import type { OpenedSession, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const FIND = `select account_id, password_phc, blocked_at is not null as blocked from account where email_key = lower($1)`
@@ -102,18 +110,20 @@ export function isPasswordFresh(
 export interface Guard {
   /** Counts an attempt. Returns the seconds to wait before the next try, or 0 if this attempt may go ahead. */
   begin(): Promise<number>
-  /** Removes the attempt from the counts, because the password was right. */
+  /** Removes the attempt from the counts, because the password was right, and counts that instead. */
   succeed(): Promise<void>
 }
 
 /**
  * Counts wrong passwords per host, per network, per email address, and per email address and network, whether or not the email
  * address has an account. A device that has signed in to the account before is counted separately, so that no stranger can lock
- * the owner out.
+ * the owner out. Also limits how often an account's right password is checked: with an account of one's own, one could otherwise
+ * keep everybody else from signing in.
  */
 export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email: string): Guard {
   const address = addressSubject(email)
   const network = networkOf(visitor.ipAddress)
+  const rightPasswords = { kind: 'right_passwords', subject: address, max: limits.rightPasswordsPerHourMax } as const
   let counts: readonly Parameters<typeof countAttempt>[2][] = [
     { kind: 'host_failures', subject: hostOf(visitor.ipAddress) },
     { kind: 'network_failures', subject: network },
@@ -122,6 +132,8 @@ export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email
   ]
   return {
     async begin() {
+      const used = await readQuota(sql, rightPasswords)
+      if (used > 0) return used
       const device = isToken(visitor.device) ? deviceSubject(visitor.device, email) : null
       if (device !== null && (await isDeviceKnown(sql, limits, device))) {
         counts = [{ kind: 'device_failures', subject: device }]
@@ -134,6 +146,7 @@ export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email
     },
     async succeed() {
       for (const count of counts) await forgiveAttempt(sql, limits, count)
+      await countQuota(sql, rightPasswords)
     },
   }
 }

@@ -21,6 +21,7 @@ const KINDS = {
   factor_failures: 10,
   resets_to_address: 11,
   changes_of_email: 12,
+  right_passwords: 13,
 } as const
 
 export type FailureKind =
@@ -34,6 +35,7 @@ export type QuotaKind =
   | 'mails_to_address'
   | 'resets_to_address'
   | 'changes_of_email'
+  | 'right_passwords'
   | 'registrations_of_network'
   | 'registrations'
 
@@ -65,6 +67,9 @@ on conflict (kind, subject) do update set
   attempts = case when t.at < now() - interval '1 hour' then 1 else least(t.attempts + 1, 1000000000) end,
   at = case when t.at < now() - interval '1 hour' then now() else t.at end
 returning attempts, greatest(1, ceil(extract(epoch from at + interval '1 hour' - now())))::integer as wait`
+
+const USED_UP = `select greatest(1, ceil(extract(epoch from at + interval '1 hour' - now())))::integer as wait from throttle
+  where kind = $1::text::smallint and subject = $2 and attempts >= $3::text::integer and at >= now() - interval '1 hour'`
 
 const KNOW = `insert into throttle as t (kind, subject, attempts) values (${KINDS.known_devices}, $1, 0)
   on conflict (kind, subject) do update set at = now() returning old.at is null as is_new`
@@ -154,11 +159,21 @@ export async function sweepThrottle(sql: AnySql, limits: PeopleLimits): Promise<
   await sql.unsafe(SWEEP, seconds.map(String))
 }
 
+interface Quota {
+  readonly kind: QuotaKind
+  readonly subject: string
+  /** Uses per hour. */
+  readonly max: number
+}
+
+/** Returns 0 or, if there were `max` uses within the hour, the seconds until that hour ends. Does not count a use. */
+export async function readQuota(sql: Sql, { kind, subject, max }: Quota): Promise<number> {
+  const row = (await sql.unsafe(USED_UP, [String(KINDS[kind]), subject, String(max)]))[0]
+  return row?.wait ?? 0
+}
+
 /** Counts one use. Returns 0 or, after more than `max` uses within the hour, the seconds until that hour ends. */
-export async function countQuota(
-  sql: Sql,
-  { kind, subject, max }: { kind: QuotaKind; subject: string; max: number },
-): Promise<number> {
+export async function countQuota(sql: Sql, { kind, subject, max }: Quota): Promise<number> {
   const row = (await sql.unsafe(QUOTA, [String(KINDS[kind]), subject]))[0]!
   return row.attempts > max ? row.wait : 0
 }

@@ -83,6 +83,32 @@ describe('throttling', () => {
       interval,
     ])
 
+  test('the right password of an account is checked a hundred times an hour; then its owner waits, and nobody else', async () => {
+    const [mine, other] = [newAddress(), newAddress()]
+    for (const address of [mine, other]) await newcomer(people, address)
+    await clear()
+    let checked = 0
+    const counting = testPeople(
+      sql,
+      {},
+      {
+        hash: async password => password,
+        verify: async () => {
+          checked++
+          return true
+        },
+      },
+    )
+    const enter = (address: string, from = visitor()) =>
+      signIn(counting, from, { email: address, password: PASSWORD }).then(({ outcome }) => outcome)
+    for (let turn = 0; turn < 100; turn++) expect(await enter(mine)).toBe('signed_in')
+    expect(await enter(mine.toUpperCase(), visitor({ ipAddress: '203.0.113.9' }))).toBe('throttled')
+    expect(checked).toBe(100)
+    expect(await enter(other)).toBe('signed_in')
+    await later('61 minutes')
+    expect(await enter(mine)).toBe('signed_in')
+  })
+
   let hosts = 0
   /** A visitor with a new address in the same network. */
   const here = () => visitor({ ipAddress: `198.51.100.${hosts++ % 250}` })
