@@ -168,8 +168,11 @@ test('gateways that were led to a standby are not ready, and leave it once their
       count => count === 0,
     )
     await sql.end({ timeout: 1 })
-    const listeners = (await world.sql.unsafe(sessions)).filter(({ query }) => query.startsWith('listen'))
-    expect(listeners).toHaveLength(world.gateways.length)
+    // The sessions for notifications connect again after a pause.
+    await eventually(
+      async () => (await world.sql.unsafe(sessions)).filter(({ query }) => query.startsWith('listen')).length,
+      count => count === world.gateways.length,
+    )
     await expectKept(world, world.cluster, customer)
   } finally {
     await standby.remove()
