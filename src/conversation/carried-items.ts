@@ -1,7 +1,8 @@
 /**
  * Carries items of the responses format inside ids. Clients that expect responses to be stored refer to items by id instead of
- * sending them. The AI SDK does so by default for text and reasoning (as of @ai-sdk/openai 4.0.118, 2026-11-22). This service
- * stores nothing, so the ids it issues contain the items themselves, compressed if long, and signed for the receiving account.
+ * sending them. The AI SDK does so by default for text and reasoning (as of @ai-sdk/openai 4.0.118, 2026-11-22), and up to its
+ * version 5 also for function calls (2.0.131, 2026-11-24). This service stores nothing, so the ids it issues contain the items
+ * themselves, compressed if long, and signed for the receiving account.
  */
 
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'

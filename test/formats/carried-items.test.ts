@@ -6,6 +6,13 @@
 import { deflateRawSync } from 'node:zlib'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, type ModelMessage, streamText, tool } from 'ai'
+import {
+  generateText as generateText5,
+  type ModelMessage as Message5,
+  streamText as streamText5,
+  tool as tool5,
+} from 'ai-5'
+import { createOpenAI as createOpenAI5 } from 'ai-sdk-openai-2'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
@@ -110,26 +117,35 @@ describe('an id', () => {
 })
 
 describe('a stream', () => {
-  test('ends with an item that carries the earlier ones, without calls', async () => {
+  test('ends with an item that carries the earlier ones', async () => {
     const sse = streamOf(FIRST)
     const { output } = strictResponse(sse) as { output: JsonObject[] }
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'reasoning'])
     expect(output[3]).toMatchObject({ summary: [] })
-    expect(itemsCarriedBy(String(output[3]?.id), SIGNER.open)).toEqual(output.slice(0, 2))
+    expect(itemsCarriedBy(String(output[3]?.id), SIGNER.open)).toEqual(output.slice(0, 3))
     expect((await readByOpenAi(sse)).output_text).toBe('I look it up.')
   })
 
   test('carries nothing for clients that send items in full, or if there is nothing to refer to', () => {
     expect(strictResponse(streamOf(FIRST, echoOf())).output).toHaveLength(3)
-    expect(strictResponse(streamOf(call('look_up', 'call_1', '{}'))).output).toHaveLength(1)
+    expect(strictResponse(streamOf([])).output).toHaveLength(0)
   })
 
-  test('carries texts without reasoning if both are too long together, and nothing if the texts alone are', () => {
-    const noise = () => Array.from({ length: 50_000 }, () => Math.random().toString(36)[2]).join('')
-    const thought = [open({ kind: 'reasoning' }), delta(noise() + noise()), { do: 'close' } as const]
-    const { output } = strictResponse(streamOf([...thought, ...SECOND])) as { output: JsonObject[] }
-    expect(itemsCarriedBy(String(output[2]?.id), SIGNER.open)).toEqual([output[1]])
-    expect(strictResponse(streamOf(part('text', noise() + noise()))).output).toHaveLength(1)
+  test('leaves out reasoning if the items are too long together, then function calls, and carries nothing if texts are', () => {
+    const noise = () => Array.from({ length: 100_000 }, () => Math.random().toString(36)[2]).join('')
+    const thought = [open({ kind: 'reasoning' }), delta(noise()), { do: 'close' } as const]
+    const carriedBy = (steps: readonly Step[]) => {
+      const { output } = strictResponse(streamOf(steps)) as { output: JsonObject[] }
+      const carried = itemsCarriedBy(String(output.at(-1)?.id), SIGNER.open)
+      return { items: output.map(({ type }) => type), carried: carried.map(({ type }) => type) }
+    }
+    const short = call('look_up', 'call_1', '{}')
+    const long = call('look_up', 'call_2', JSON.stringify({ city: noise() }))
+    expect(carriedBy([...thought, ...SECOND, ...short]).carried).toEqual(['message', 'function_call'])
+    expect(carriedBy([...thought, ...SECOND, ...short, ...long]).carried).toEqual(['message'])
+    const unable = { items: ['message'], carried: [] }
+    expect(carriedBy(part('text', noise()))).toEqual(unable)
+    expect(carriedBy([...thought, ...long])).toEqual({ ...unable, items: ['reasoning', 'function_call'] })
   })
 })
 
@@ -141,11 +157,7 @@ test('items of a non-streamed reply carry themselves, unless they are too long',
   expect(ids.map(id => /^[a-z]+_/.exec(id)?.[0])).toEqual(['rs_', 'msg_', 'fc_', 'ctc_'])
   const carried = new CarriedItems(ids, SIGNER.open)
   const resolved = ids.map(id => carried.resolve(id))
-  expect(resolved[2]).toBeNull()
-  for (const index of [0, 1, 3]) {
-    const { id: _, ...rest } = output[index] as JsonObject
-    expect(resolved[index]).toEqual([rest])
-  }
+  expect(resolved).toEqual(output.map(({ id: _, ...rest }) => [rest]))
 })
 
 test('equal items of a non-streamed reply get different ids', () => {
@@ -157,8 +169,8 @@ test('equal items of a non-streamed reply get different ids', () => {
 })
 
 /**
- * Simulates a gateway that stores nothing, for the AI SDK, which by default sends references to earlier items. Each id contains its
- * item, so the server can put the item back. Records the input of each request after that.
+ * Simulates a gateway that stores nothing, for the AI SDK, which by default sends references to earlier items. Ids contain the
+ * items, so the server can put the items back. Records the input of each request after that.
  */
 class Server {
   readonly inputs: JsonObject[][] = []
@@ -168,10 +180,12 @@ class Server {
     this.#replies = replies
   }
 
-  get model() {
-    return createOpenAI({ apiKey: 'k', fetch: (_url, init) => this.#answer(JSON.parse(String(init?.body))) }).responses(
-      'client-model',
-    )
+  /** Options of the provider packages. */
+  get options() {
+    return {
+      apiKey: 'k',
+      fetch: (_url: unknown, init?: RequestInit) => this.#answer(JSON.parse(String(init?.body))),
+    }
   }
 
   async #answer({ input, stream, store }: JsonObject): Promise<Response> {
@@ -188,8 +202,35 @@ class Server {
   }
 }
 
+/** Does a loop of steps, each with the results of the calls that the one before it asked for. */
+type Loop<Message> = (server: Server, messages: Message[]) => Promise<{ text: string; messages: Message[] }>
+
+const LOOK_UP = { inputSchema: z.object({ city: z.string() }), execute: () => 'warm' }
+const stopWhen = () => false
+
+const options = { tools: { look_up: tool(LOOK_UP) }, stopWhen, maxRetries: 0 }
+const streamed: Loop<ModelMessage> = async (server, messages) => {
+  const result = streamText({ model: createOpenAI(server.options).responses('m'), messages, ...options })
+  await result.consumeStream()
+  return { text: await result.text, messages: await result.responseMessages }
+}
+const whole: Loop<ModelMessage> = async (server, messages) => {
+  const result = await generateText({ model: createOpenAI(server.options).responses('m'), messages, ...options })
+  return { text: result.text, messages: result.responseMessages }
+}
+
+const options5 = { tools: { look_up: tool5(LOOK_UP) }, stopWhen, maxRetries: 0 }
+const streamed5: Loop<Message5> = async (server, messages) => {
+  const result = streamText5({ model: createOpenAI5(server.options).responses('m'), messages, ...options5 })
+  await result.consumeStream()
+  return { text: await result.text, messages: (await result.response).messages }
+}
+const whole5: Loop<Message5> = async (server, messages) => {
+  const result = await generateText5({ model: createOpenAI5(server.options).responses('m'), messages, ...options5 })
+  return { text: result.text, messages: result.response.messages }
+}
+
 describe('the AI SDK with default settings refers to items, and every reference resolves', () => {
-  const tools = { look_up: tool({ inputSchema: z.object({ city: z.string() }), execute: () => 'warm' }) }
   const history = [
     { role: 'user' },
     {
@@ -198,33 +239,24 @@ describe('the AI SDK with default settings refers to items, and every reference 
       encrypted_content: expect.any(String),
     },
     { type: 'message', content: [{ type: 'output_text', text: 'I look it up.' }] },
-    { type: 'function_call', call_id: 'call_1', name: 'look_up' },
+    { type: 'function_call', call_id: 'call_1', name: 'look_up', arguments: '{"city":"Hue"}' },
     { type: 'function_call_output', call_id: 'call_1' },
   ]
   const answered = { type: 'message', content: [{ type: 'output_text', text: 'It is warm in Huế.' }] }
-  const question: ModelMessage = { role: 'user', content: 'How is Hue?' }
-  const further: ModelMessage = { role: 'user', content: 'And now?' }
-  const stopWhen = () => false
-  const options = { tools, stopWhen, maxRetries: 0 }
 
-  test('streamed', async () => {
+  async function converses<Message extends ModelMessage | Message5>(loop: Loop<Message>): Promise<void> {
     const server = new Server([FIRST, SECOND])
-    const result = streamText({ model: server.model, messages: [question], ...options })
-    await result.consumeStream()
-    expect(await result.text).toBe('It is warm in Huế.')
-    const reply = await result.responseMessages
-    await streamText({ model: server.model, messages: [question, ...reply, further], ...options }).consumeStream()
+    const question = { role: 'user', content: 'How is Hue?' } as Message
+    const further = { role: 'user', content: 'And now?' } as Message
+    const { text, messages } = await loop(server, [question])
+    expect(text).toBe('It is warm in Huế.')
+    await loop(server, [question, ...messages, further])
     expect(server.inputs[1]).toMatchObject(history)
     expect(server.inputs[2]).toMatchObject([...history, answered, { role: 'user' }])
-  })
+  }
 
-  test('whole', async () => {
-    const server = new Server([FIRST, SECOND])
-    const result = await generateText({ model: server.model, messages: [question], ...options })
-    expect(result.text).toBe('It is warm in Huế.')
-    const messages = [question, ...result.responseMessages, further]
-    await generateText({ model: server.model, messages, ...options })
-    expect(server.inputs[1]).toMatchObject(history)
-    expect(server.inputs[2]).toMatchObject([...history, answered, { role: 'user' }])
-  })
+  test('streamed', () => converses(streamed))
+  test('whole', () => converses(whole))
+  test('streamed, version 5, which refers to calls too', () => converses(streamed5))
+  test('whole, version 5', () => converses(whole5))
 })

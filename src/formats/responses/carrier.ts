@@ -10,36 +10,33 @@ export interface WrittenItem {
   readonly json: ByteText
 }
 
-/** Whether clients may refer to an item by id. Function calls are always sent back in full. */
-function isReferable({ type }: { readonly type?: JsonValue | undefined }): boolean {
-  return type !== 'function_call'
-}
+/**
+ * What an id leaves out if not everything fits: nothing; reasoning, because a conversation works without it; calls of functions
+ * too, because most clients send those in full.
+ */
+const LEFT_OUT = [[], ['reasoning'], ['reasoning', 'function_call']]
 
 /**
- * Returns an id that contains a stream's items, as far as clients may refer to them. An empty reasoning item at the end of the
- * stream gets this id, because the stream has to send each item's own id before the item is complete. If not all items fit,
- * reasoning items are left out, because a conversation works without them. Null if there is nothing to carry, or if the rest
- * does not fit either.
+ * Returns an id that contains a stream's items. An empty reasoning item at the end of the stream gets this id, because the stream
+ * has to send each item's own id before the item is complete. Null if there is nothing to carry, or if the texts alone are too
+ * long.
  */
 export function carrierIdOf(items: readonly WrittenItem[], wrapJson: WrapJson): string | null {
-  const referable = items.filter(isReferable)
-  if (referable.length === 0) return null
-  const needed = referable.filter(({ type }) => type !== 'reasoning')
-  const idOf = (carried: readonly WrittenItem[]) =>
-    carryingId(
-      'rs_',
-      carried.map(({ json }) => json),
-      wrapJson,
-    )
-  return idOf(referable) ?? (needed.length === 0 ? null : idOf(needed))
+  let tried = 0
+  for (const types of LEFT_OUT) {
+    const carried = items.filter(({ type }) => !types.some(other => other === type)).map(({ json }) => json)
+    if (carried.length === 0) return null
+    if (carried.length === tried) continue
+    tried = carried.length
+    const id = carryingId('rs_', carried, wrapJson)
+    if (id !== null) return id
+  }
+  return null
 }
 
-/**
- * Returns an id that contains an item of a non-streamed reply; the item's own id if clients never refer to the item, or if the
- * new id would be too long.
- */
+/** Returns an id that contains an item of a non-streamed reply; the item's own id if the new one would be too long. */
 export function ownIdOf(item: JsonObject, wrapJson: WrapJson): string {
   const own = typeof item.id === 'string' ? item.id : ''
   const prefix = /^[a-z]+_/.exec(own)?.[0] ?? ''
-  return (isReferable(item) ? selfCarryingId(prefix, item, wrapJson) : null) ?? own
+  return selfCarryingId(prefix, item, wrapJson) ?? own
 }
