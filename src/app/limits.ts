@@ -264,13 +264,13 @@ export const LIMITS = {
     fallback: 1_000_000,
     min: 0,
     max: 1_000_000_000,
-    what: 'Manual balance changes above this amount, in VND, ask for confirmation.',
+    what: 'Manual balance changes and transfers entered by hand above this amount, in VND, ask for confirmation.',
   },
   adjustVndMax: {
     fallback: 100_000_000,
     min: 1,
     max: 1_000_000_000_000,
-    what: 'Largest single balance change, in VND, that an operator can make on the pages.',
+    what: 'Largest single balance change or transfer, in VND, that an operator can enter on the pages.',
   },
   playgroundDailyVndMax: {
     fallback: 10_000,

@@ -91,7 +91,10 @@ export interface DashboardLimits {
   /** Longest period of the usage page, in days. */
   readonly usageDaysMax: number
   readonly outboxMailsMax: number
-  /** A manual balance change above this, in whole dong, has to be confirmed; above `adjustVndMax` it is refused. */
+  /**
+   * A manual balance change, or a transfer entered by hand, above this amount in whole dong has to be confirmed; above `adjustVndMax`
+   * it is refused.
+   */
   readonly adjustAskVnd: number
   readonly adjustVndMax: number
   /** Maximum amount that an account may spend in the playground per day (Vietnam time), in whole dong. */

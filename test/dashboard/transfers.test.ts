@@ -32,7 +32,8 @@ const accountOf = async (email: string) =>
   Number((await running.database.sql`select account_id from account where email = ${email}`)[0]?.account_id)
 
 beforeAll(async () => {
-  running = await startTestGateway({ environment: { ...TEST_BANK, SEPAY_WEBHOOK_SECRET: SECRET } })
+  const limits = { LIMIT_ADJUST_ASK_VND: '500000', LIMIT_ADJUST_VND_MAX: '9000000' }
+  running = await startTestGateway({ environment: { ...TEST_BANK, SEPAY_WEBHOOK_SECRET: SECRET, ...limits } })
   const operators: Visitor[] = []
   for (const email of ['one@example.com', 'two@example.com']) {
     const operator = newVisitor()
@@ -314,6 +315,26 @@ test('a mistake in a transfer entered by hand is named at its field, and the oth
     expect([name, value, status, html.includes(`id="enter-${name}-fault"`)]).toEqual([name, value, 422, true])
     expect(html).toContain('name="memo" value="x y"')
   }
+})
+
+test('a transfer entered by hand has the limits of other manual balance changes', async () => {
+  const account = await accountOf(EMAIL)
+  const before = await running.balance(account)
+  const gained = async () => ((await running.balance(account)) - before) / 1_000_000n
+  const form = { reference: 'FT9000', amount: '9.000.001', memo: `nap ${code}`, reason: 'on the statement' }
+  const above = await first.post('/operator/transfers', { ...form, confirmed: '9000001' })
+  expect([above.status, readable(above.html)]).toEqual([422, expect.stringContaining('At most 9.000.000 ₫ here')])
+  const large = { ...form, amount: '700.000' }
+  for (const confirmed of ['', '70000', '9000001']) {
+    const asked = await first.post('/operator/transfers', { ...large, confirmed })
+    expect(readable(asked.html)).toContain('Is the transfer FT9000 really 700.000 ₫?')
+    expect(asked.html).toContain('name="confirmed" value="700000"')
+    expect(asked.html).toContain(`name="memo" value="nap ${code}"`)
+  }
+  expect(await gained()).toBe(0n)
+  const entered = await first.post('/operator/transfers', { ...large, confirmed: '700000' })
+  expect([entered.status, entered.location]).toEqual([303, '/operator/transfers?done=entered'])
+  expect(await gained()).toBe(700_000n)
 })
 
 test('who enters a transfer that was already reported is told whether it waits for an owner or was credited', async () => {

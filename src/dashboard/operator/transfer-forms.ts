@@ -11,9 +11,10 @@ import { readFirstReport } from '../../payments/transactions.ts'
 import { type Assignment, assignTransaction, findOwner, settleUnmatched } from '../../payments/unmatched.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
+import { dong } from '../view/format.ts'
 import { actorOf, REASON_CHARACTERS_MAX } from './frame.ts'
 import { guardOperators } from './gate.ts'
-import { OWNER_CHARACTERS_MAX, transfersPage } from './transfers.ts'
+import { OWNER_CHARACTERS_MAX, type Refusal, transfersPage } from './transfers.ts'
 
 const PATH = '/operator/transfers'
 const MONEY = { method: 'POST', authentication: 'operator', needs: 'money' } as const
@@ -32,24 +33,29 @@ export const TRANSFER_PAGES: readonly Page[] = [
   { ...MONEY, path: `${PATH}/:id/settle`, purpose: 'Credits nobody', handle: settle },
 ]
 
-const AMOUNT_VND_MAX = 1_000_000_000_000
-
 async function enter(request: PageRequest): Promise<Answer> {
   const { options, form, language } = request
+  const { adjustAskVnd, adjustVndMax } = options.limits
   const bankReference = form.text('reference')
   const amountVnd = readAmountVnd(form.text('amount', 40))
   const reason = form.text('reason', REASON_CHARACTERS_MAX)
-  const isAmount = amountVnd !== null && amountVnd > 0 && amountVnd <= AMOUNT_VND_MAX
-  if (!/[A-Za-z0-9]/.test(bankReference) || !isAmount || reason === '') {
-    const faults = {
-      reference: /[A-Za-z0-9]/.test(bankReference) ? null : text(language, 'transfer.reference.fault'),
-      amount: isAmount ? null : text(language, 'topup.amount.fault'),
-      reason: reason === '' ? text(language, 'operator.reason.fault') : null,
-    }
-    return transfersPage(request, { form: 'enter', faults })
+  const faults = {
+    reference: /[A-Za-z0-9]/.test(bankReference) ? null : text(language, 'transfer.reference.fault'),
+    amount:
+      amountVnd === null
+        ? text(language, 'topup.amount.fault')
+        : amountVnd > adjustVndMax
+          ? text(language, 'transfer.enter.max', { max: dong(adjustVndMax) })
+          : null,
+    reason: reason === '' ? text(language, 'operator.reason.fault') : null,
   }
-  if (options.payments.bank === null) {
-    return transfersPage(request, { form: 'enter', faults: { reference: text(language, 'transfer.no_account') } })
+  const refuse = (named: Refusal['faults'], status = 422) =>
+    transfersPage(request, { refusal: { form: 'enter', faults: named, status } })
+  if (amountVnd === null || Object.values(faults).some(fault => fault !== null)) return refuse(faults)
+  if (options.payments.bank === null) return refuse({ reference: text(language, 'transfer.no_account') })
+  // The confirmation repeats the amount, so a changed amount has to be confirmed again.
+  if (amountVnd > adjustAskVnd && form.text('confirmed') !== String(amountVnd)) {
+    return transfersPage(request, { question: { amountVnd } })
   }
   const memo = form.text('memo', REASON_CHARACTERS_MAX)
   const refused = await guardOwners(
@@ -61,11 +67,7 @@ async function enter(request: PageRequest): Promise<Answer> {
   const received = await enterTransfer(options.payments, given)
   switch (received.outcome) {
     case 'conflict':
-      return transfersPage(request, {
-        form: 'enter',
-        faults: { reference: text(language, 'operator.done.conflict') },
-        status: 409,
-      })
+      return refuse({ reference: text(language, 'operator.done.conflict') }, 409)
     case 'duplicate':
     case 'alias': {
       const first = (await readFirstReport(options.sql, received.bankTxnId))?.bankTxnId ?? received.bankTxnId
@@ -112,10 +114,12 @@ async function assign(request: PageRequest): Promise<Answer> {
   const unknown = typed.includes('@') ? 'transfer.unknown_email' : 'operator.transfer.unknown_target'
   const refuse = (fault: TextKey | null) =>
     transfersPage(request, {
-      form: bankTxnId,
-      faults: {
-        to: fault === null ? null : text(language, fault),
-        reason: reason === '' ? text(language, 'operator.reason.fault') : null,
+      refusal: {
+        form: bankTxnId,
+        faults: {
+          to: fault === null ? null : text(language, fault),
+          reason: reason === '' ? text(language, 'operator.reason.fault') : null,
+        },
       },
     })
   if (to === null || reason === '') return refuse(to === null ? unknown : null)
@@ -144,7 +148,7 @@ async function settle(request: PageRequest): Promise<Answer> {
   const reason = form.text('reason', REASON_CHARACTERS_MAX)
   if (reason === '') {
     const faults = { settle: text(language, 'operator.reason.fault') }
-    return transfersPage(request, { form: bankTxnId, faults })
+    return transfersPage(request, { refusal: { form: bankTxnId, faults } })
   }
   const settled = await settleUnmatched(options.payments, { bankTxnId, as, by: actorOf(request), reason })
   return { kind: 'redirect', to: `${PATH}?${settled ? 'done=settled' : `taken=${bankTxnId}`}` }

@@ -26,7 +26,15 @@ export interface Refusal {
   readonly status?: number
 }
 
-export async function transfersPage(request: PageRequest, refusal: Refusal | null = null): Promise<Answer> {
+/** A transfer entered by hand that the operator has yet to confirm. */
+interface Question {
+  readonly amountVnd: number
+}
+
+export async function transfersPage(
+  request: PageRequest,
+  { refusal = null, question = null }: { refusal?: Refusal | null; question?: Question | null } = {},
+): Promise<Answer> {
   const { options, form, query } = request
   const { sql } = options
   const afterId = idOf(query.text('after')) ?? 0
@@ -45,7 +53,7 @@ export async function transfersPage(request: PageRequest, refusal: Refusal | nul
   const suggestions = await suggestOwners(sql, waiting)
   const lastWaiting = waiting.at(-1)
   const entered = (name: string, charactersMax = REASON_CHARACTERS_MAX) =>
-    refusal?.form === 'enter' ? form.text(name, charactersMax) : ''
+    refusal?.form === 'enter' || question !== null ? form.text(name, charactersMax) : ''
   const data = {
     unmatched,
     waiting: waiting.map(row => ({
@@ -62,6 +70,7 @@ export async function transfersPage(request: PageRequest, refusal: Refusal | nul
     states: STATES.map(value => ({ value, key: `operator.transfer.state.${value}`, isChosen: value === state })),
     ...searchLinks(request, found, { path: '/operator/transfers', anchor: '#all', note: 'transfer.compared_to' }),
     taken: await takenText(request),
+    question,
     entered: {
       reference: entered('reference', 200),
       amount: entered('amount', 40),

@@ -10,6 +10,15 @@ export const TRANSFER_TEXTS = {
     vi: 'Chưa khai báo tài khoản ngân hàng nhận tiền (BANK_ACCOUNT).',
     en: 'No bank account is configured (BANK_ACCOUNT).',
   },
+  'transfer.enter.max': {
+    vi: 'Nhiều nhất {max} tại đây; khoản lớn hơn thì dùng lệnh payment enter.',
+    en: 'At most {max} here; for more, use the command payment enter.',
+  },
+  'transfer.ask': {
+    vi: 'Chuyển khoản {reference} đúng là {amount} chứ?',
+    en: 'Is the transfer {reference} really {amount}?',
+  },
+  'transfer.ask.sure': { vi: 'Đúng, nhập chuyển khoản', en: 'Yes, enter the transfer' },
   'transfer.by_hand': { vi: 'nhập tay', en: 'entered by hand' },
   'transfer.payer': { vi: 'Người chuyển', en: 'Payer' },
   'transfer.booked': { vi: 'Ngân hàng ghi nhận lúc', en: 'Booked by the bank' },
