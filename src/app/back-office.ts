@@ -101,11 +101,11 @@ export function createPayments(given: {
 export function openBackOffice(options: BackOfficeOptions): BackOffice {
   const { config, sql, catalogue, keySecrets, log, onCredited, onPaymentEvent } = options
   const serviceName = catalogue.settings.service.toUpperCase()
-  const outboxDir = config.mail.smtpUrl === null ? join(config.dataDir, 'outbox') : null
+  const outboxDir = outboxOf(config)
   if (outboxDir !== null && config.production) {
     log.warn({ folder: outboxDir }, 'email is off, so nobody can register; set SMTP_URL')
   }
-  const counted = countMails(createMailer(config, outboxDir))
+  const counted = countMails(createMailer(config))
   const mailer = recordMails(counted, sql, cause => log.warn({ cause }, 'an email was sent but could not be recorded'))
   const people = createPeople({
     sql,
@@ -204,10 +204,14 @@ export function openBackOffice(options: BackOfficeOptions): BackOffice {
   }
 }
 
-function createMailer({ mail }: Config, outboxDir: string | null): Mailer {
-  return outboxDir === null
-    ? createSmtpMailer({ url: mail.smtpUrl as string, from: mail.from })
-    : createOutboxMailer({ folder: outboxDir, from: mail.from })
+function outboxOf({ mail, dataDir }: Config): string | null {
+  return mail.smtpUrl === null ? join(dataDir, 'outbox') : null
+}
+
+export function createMailer(config: Config): Mailer {
+  const { smtpUrl, from } = config.mail
+  const folder = outboxOf(config)
+  return folder === null ? createSmtpMailer({ url: smtpUrl as string, from }) : createOutboxMailer({ folder, from })
 }
 
 /**

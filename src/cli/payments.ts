@@ -1,11 +1,15 @@
 /** CLI commands for operators' roles and second factors, and for bank transfers. */
 
+import { recordMails } from '../accounts/mail-log.ts'
+import { MAILS } from '../accounts/mail-texts.ts'
 import { setRole } from '../accounts/operator.ts'
 import { COMMAND_LINE } from '../accounts/operator-log.ts'
 import { isRole } from '../accounts/roles.ts'
 import { resetSecondFactor } from '../accounts/second-factor.ts'
-import { createPayments } from '../app/back-office.ts'
+import { createMailer, createPayments } from '../app/back-office.ts'
 import type { Foundation } from '../app/foundation.ts'
+import { catalogue } from '../catalogue/current.ts'
+import type { MailMessage } from '../lib/mail.ts'
 import { enterTransfer } from '../payments/enter.ts'
 import { isOrderCode } from '../payments/order-code.ts'
 import { createPullSources } from '../payments/providers/index.ts'
@@ -41,11 +45,27 @@ const secondFactor: Action = async (foundation, { words, options }) => {
     throw new UsageError('--reason is required: it records in the log why the second factor cannot be used')
   const { accountId } = await accountOf(foundation, email)
   const given = { accountId, by: COMMAND_LINE, reason: options.reason }
-  const changed = (await resetSecondFactor(foundation.sql, given)) !== null
-  const text = changed
-    ? `${email} signs in by password, then sets up a new second factor.`
-    : `${email} has no second factor.`
-  return { data: { account_id: accountId, changed }, text }
+  const owner = await resetSecondFactor(foundation.sql, given)
+  if (owner === null) {
+    return { data: { account_id: accountId, changed: false, told: false }, text: `${email} has no second factor.` }
+  }
+  const facts = { service: catalogue.settings.service.toUpperCase(), publicUrl: foundation.config.publicUrl }
+  // Whoever talked an operator into this may not be the owner.
+  const told = await send(foundation, { to: owner.email, ...MAILS.factorReset[owner.language](facts) })
+  const text = `${email} signs in by password, then sets up a new second factor.`
+  const warning = ' They do not know yet: no email could be sent. Tell them.'
+  return { data: { account_id: accountId, changed: true, told }, text: told ? text : text + warning }
+}
+
+/** False if the mail server does not take the email, or production has none. */
+async function send({ config, sql }: Foundation, mail: MailMessage): Promise<boolean> {
+  if (config.production && config.mail.smtpUrl === null) return false
+  const mailer = recordMails(createMailer(config), sql, () => {})
+  const sent = mailer.send(mail).then(
+    () => true,
+    () => false,
+  )
+  return sent.finally(() => mailer.close())
 }
 
 const unmatched: Action = async foundation => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { listActions } from '../../src/accounts/operator-log.ts'
 import { readConfig } from '../../src/app/config.ts'
@@ -5,16 +8,21 @@ import type { Foundation } from '../../src/app/foundation.ts'
 import { ACTIONS } from '../../src/cli/actions.ts'
 import { readCommand, UsageError } from '../../src/cli/arguments.ts'
 import type { Answer } from '../../src/cli/commands.ts'
+import { readOutbox } from '../../src/lib/outbox.ts'
 import { secrets } from '../ledger/world.ts'
 import { balanceOf, newOrder, testPayments } from '../payments/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
-afterAll(() => database.drop())
+const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
+afterAll(async () => {
+  await database.drop()
+  rmSync(dataDir, { recursive: true })
+})
 
 const foundation: Foundation = {
-  config: readConfig({ environment: { SANDBOX: 'off' }, upstreamIds: [] }),
+  config: readConfig({ environment: { SANDBOX: 'off', DATA_DIR: dataDir }, upstreamIds: [] }),
   secrets,
   databaseUrl: database.url,
   databaseDirectUrl: null,
@@ -50,6 +58,30 @@ test('the operator’s role is granted and revoked, and the log says who did it'
   await expect(run('account', 'operator', 'nobody@example.com', 'on')).rejects.toThrow(
     'no account for nobody@example.com',
   )
+})
+
+test('whose second factor is reset on the command line is told by email, and the operator if that fails', async () => {
+  const reset = (email: string) => run('account', 'reset-second-factor', email, '--reason', 'lost the phone')
+  const withFactor = async (email: string) => {
+    const { account_id } = (await run('account', 'create', email)).data as { account_id: number }
+    await sql`insert into totp (account_id, encryption_id, encryption_iv, ciphertext, last_step)
+      values (${account_id}, 1, decode(repeat('00', 12), 'hex'), decode('00', 'hex'), 0)`
+    return account_id
+  }
+  const bao = await withFactor('bao@example.com')
+  const done = await reset('bao@example.com')
+  expect(done.data).toEqual({ account_id: bao, changed: true, told: true })
+  const [mail] = await readOutbox(join(dataDir, 'outbox'))
+  expect(mail).toMatchObject({ to: 'bao@example.com', subject: 'Đã gỡ xác thực hai lớp tại SVC' })
+  const [logged] = await sql`select subject, failed from mail_sent where email = 'bao@example.com'`
+  expect(logged).toEqual({ subject: 'Đã gỡ xác thực hai lớp tại SVC', failed: false })
+  expect((await reset('bao@example.com')).data).toEqual({ account_id: bao, changed: false, told: false })
+  await withFactor('chi@example.com')
+  const smtp = { ...foundation.config, mail: { ...foundation.config.mail, smtpUrl: 'smtp://127.0.0.1:1' } }
+  const command = readCommand(['account', 'reset-second-factor', 'chi@example.com', '--reason', 'lost the phone'])!
+  const untold = await ACTIONS[command.spec.name]!({ ...foundation, config: smtp }, command)
+  expect(untold).toMatchObject({ data: { changed: true, told: false } })
+  expect(untold.text).toContain('no email could be sent')
 })
 
 test('a transfer entered without a code waits, is listed, and is assigned once', async () => {
