@@ -243,7 +243,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'METRICS_AUDIT_MINUTES',
         fallback: '`360`',
-        what: 'Pause between two audits for the metrics; `0`: no audits.',
+        what: 'Pause between two audits for the metrics; `0`: no audits. The alert `GatewayAuditMissing` expects one in two days (2,880).',
       },
       {
         name: 'METRICS_AUDIT_FULL_MINUTES',
