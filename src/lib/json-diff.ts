@@ -10,6 +10,9 @@ function pointerOf(path: string, key: string): string {
   return /[~/]/.test(key) ? `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` : `${path}/${key}`
 }
 
+/** If more elements of a list change, one edit arranges them all anew: thousands of edits take longer than what they change. */
+const OWN_EDITS_MAX = 100
+
 /** Collects edits, skipping the parts that both values share. */
 function collect(before: JsonValue | undefined, after: JsonValue, path: string, edits: BodyEdit[]): void {
   if (before === after) return
@@ -32,6 +35,12 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
   }
   if (before.length !== after.length) {
     edits.push({ op: 'arrange', path, items: arranged(before, after) })
+    return
+  }
+  let changed = 0
+  for (let index = 0; index < after.length; index++) if (before[index] !== after[index]) changed++
+  if (changed > OWN_EDITS_MAX) {
+    edits.push({ op: 'arrange', path, items: after.map((value, index) => itemFrom(before, index, value)) })
     return
   }
   for (let index = 0; index < after.length; index++) {
@@ -61,7 +70,22 @@ function arranged(before: readonly JsonValue[], after: readonly JsonValue[]): Ar
   })
 }
 
-function isContainer(value: JsonValue): boolean {
+function itemFrom(before: readonly JsonValue[], from: number, value: JsonValue): ArrangedItem {
+  const old = before[from]
+  if (old === value) return { from, edits: [] }
+  return isObject(old) && isObject(value) && mayShareText(old, value)
+    ? { from, edits: editsBetween(old, value) }
+    : { value }
+}
+
+/** Whether `after` may keep some text of `before`: a member that has not changed, or that is an object or a list. */
+function mayShareText(before: JsonObject, after: JsonObject): boolean {
+  return Object.keys(after).some(
+    key => Object.hasOwn(before, key) && (before[key] === after[key] || isContainer(after[key])),
+  )
+}
+
+function isContainer(value: JsonValue | undefined): boolean {
   return typeof value === 'object' && value !== null
 }
 

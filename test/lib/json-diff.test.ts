@@ -55,3 +55,19 @@ test('a list whose length changes is rewritten, and its remaining elements keep 
     '{ "list": [{"a" : 1e2, "b": [1.5]},{"x": 12345678901234567890 }] }',
   )
 })
+
+test('changes of thousands of elements of a list are a single edit, which keeps the bytes of all others', () => {
+  const image = '{ "type": "image_url", "image_url": { "url": "x" } }'
+  const text = `{"content":[${`{"type" : "text", "n": 1.50},${image},{"type": "text", "m": [1.50, 2]},`.repeat(1000)}7]}`
+  const before = JSON.parse(text) as { content: JsonObject[] }
+  const changed = (part: JsonObject): JsonObject => {
+    if (part.type === 'image_url') return { type: 'text', text: 'ảnh' }
+    return part.m === undefined ? part : { ...part, cache: null }
+  }
+  const edits = editsBetween(before as never, { content: before.content.map(changed) } as never)
+  expect(edits.map(({ op, path }) => `${op} ${path}`)).toEqual(['arrange /content'])
+  const edited = decodeText(editJson(encodeText(text), edits))
+  const parts =
+    '{"type" : "text", "n": 1.50},{"type":"text","text":"ảnh"},{"cache":null,"type": "text", "m": [1.50, 2]},'
+  expect(edited.replaceAll('\\u1ea3', 'ả')).toBe(`{"content":[${parts.repeat(1000)}7]}`)
+})

@@ -74,6 +74,25 @@ test('decodes long texts full of escapes as JSON.parse does, wherever they are c
   }
 })
 
+test('spells out millions of escaped letters of names in many turns of the event loop', async () => {
+  for (const shift of [0, 1, 2, 3, 4, 5]) {
+    const text = `["${'x'.repeat(shift)}",${Array(6)
+      .fill(`{"\\u0061":"${'\\u0061ế\\\\😀'.repeat(10_000)}"}`)
+      .join(',')}]`
+    let turns = 0
+    let isParsed = false
+    const count = () => {
+      turns++
+      if (!isParsed) setImmediate(count)
+    }
+    setImmediate(count)
+    const value = await parse(text)
+    isParsed = true
+    expect(value).toEqual(JSON.parse(text))
+    expect(turns).toBeGreaterThan(8)
+  }
+})
+
 test.each([
   ['an invalid escape', 'bad \\x escape'],
   ['a line end', 'line \n end'],
