@@ -6,6 +6,7 @@
 import ipaddr from 'ipaddr.js'
 import { Agent, request } from 'undici'
 import { AddressGuard } from '../upstream/address-guard.ts'
+import { knownAddresses, publicAddresses, type Resolve } from '../upstream/addresses.ts'
 import { isPublicAddress } from '../upstream/public-address.ts'
 
 export interface WebhookClientOptions {
@@ -13,8 +14,8 @@ export interface WebhookClientOptions {
   readonly timeoutMs: number
   /** Private networks that may be reached, such as `10.20.0.0/16`; none in most installations. */
   readonly privateNetworks: readonly string[]
-  /** Resolves a host name to all its addresses; replaced only in tests. */
-  readonly resolve?: (hostname: string) => Promise<readonly string[]>
+  /** Replaced only in tests. */
+  readonly resolve?: Resolve
 }
 
 /** Why there was no answer, or why nothing was sent. */
@@ -38,7 +39,9 @@ const ANSWER_HEADER_BYTES_MAX = 16 * 1024
 
 class ForbiddenAddress extends Error {}
 
-export function createWebhookClient({ timeoutMs, privateNetworks, resolve }: WebhookClientOptions): WebhookClient {
+export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: WebhookClientOptions): WebhookClient {
+  // Names in private networks need not be in DNS.
+  const { resolve = privateNetworks.length === 0 ? publicAddresses : knownAddresses } = options
   const isPrivate = inNetworks(privateNetworks)
   const routes = {
     open: createRoute(address => isPublicAddress(address) || isPrivate(address), { timeoutMs, resolve }),
@@ -95,10 +98,7 @@ export function createWebhookClient({ timeoutMs, privateNetworks, resolve }: Web
 
 function createRoute(
   isAllowed: (address: string) => boolean,
-  {
-    timeoutMs,
-    resolve,
-  }: Pick<WebhookClientOptions, 'timeoutMs'> & { resolve: WebhookClientOptions['resolve'] | undefined },
+  { timeoutMs, resolve }: { readonly timeoutMs: number; readonly resolve: Resolve },
 ) {
   const guard = new AddressGuard({
     isAllowed,

@@ -9,6 +9,7 @@ import { GatewayError } from '../errors.ts'
 import type { QueueLoad } from '../lib/batcher.ts'
 import { type PictureType, pictureType } from '../lib/picture.ts'
 import { AddressGuard } from './address-guard.ts'
+import type { Resolve } from './addresses.ts'
 
 export interface ImageFetchOptions {
   /** Size limit of an image, in bytes. */
@@ -21,8 +22,8 @@ export interface ImageFetchOptions {
   readonly ports: readonly number[]
   /** Decides which addresses may be connected to; replaced only in tests. */
   readonly isAllowed?: (address: string) => boolean
-  /** Resolves a host name to all its addresses; replaced only in tests. */
-  readonly resolve?: (hostname: string) => Promise<readonly string[]>
+  /** Replaced only in tests. */
+  readonly resolve?: Resolve
 }
 
 export interface FetchedImage {

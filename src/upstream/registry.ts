@@ -1,6 +1,7 @@
 /** The upstreams as this process sees them: base URL, connections, credentials from the environment, circuits. */
 
 import type { Upstream } from '../generated/types.ts'
+import { lookupWith, sharing, systemAddresses } from './addresses.ts'
 import type { Signer } from './aws/sign.ts'
 import { Circuit, type CircuitPolicy, type ReportedState, reportCircuit } from './circuit.ts'
 import { Connections } from './connections.ts'
@@ -55,6 +56,9 @@ export interface UpstreamStatus {
   readonly credentials: readonly CredentialStatus[]
 }
 
+/** One for all upstreams, because several may be on one host. */
+const lookup = lookupWith(sharing(systemAddresses))
+
 export class ReachableUpstream {
   readonly facts: Upstream
   /** Whether the sandbox stands in for the upstream and simulates its replies. */
@@ -102,7 +106,7 @@ export class ReachableUpstream {
       connectionsMax: concurrencyMax,
       pipelining: 1,
       allowH2: false,
-      connect: { timeout: facts.connectTimeoutMs },
+      connect: { timeout: facts.connectTimeoutMs, lookup },
       keepAliveTimeout: 30_000,
     })
   }
