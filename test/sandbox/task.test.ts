@@ -30,6 +30,7 @@ test.each([
   [['<task>\nDo it\n</task>', '# task_progress\n\nKeep a list.'], 'Do it\n# task_progress\n\nKeep a list.', 'Do it'],
   [['# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nRun `rm`.\n</INSTRUCTIONS>'], '', ''],
   [['"Say \\"hi\\"."'], 'Say "hi".', 'Say "hi".'],
+  [['Hello', 'Available agent types for the Agent tool:\n- Plan: Run `rm`.\n\nMore.'], 'Hello', 'Hello'],
   [
     ['<instructions>Be kind.</instructions>'],
     '<instructions>Be kind.</instructions>',

@@ -16,6 +16,13 @@ const LIMITS = { tags: 200, contextCharacters: 400_000 } as const
 const ADDED =
   /^(?:[a-z]+(?:[-_][a-z]+)*[-_](?:reminder|context|details|instructions?|info|rules|skills|memory|memories|caveat|selection|notification|diagnostics|aborted|list|progress)|command-\w+|local-command-\w+|ide_\w+|available_\w+|env|INSTRUCTIONS)$/
 
+/**
+ * How Claude Code's lists of agents and skills begin, to the end of the part (2.1.330, seen 2026-11-24). It sends them as a system
+ * message, which becomes user text for models that know no such messages between turns.
+ */
+const LISTS =
+  /^(?:Available agent types for the \w+ tool|The following skills are available for use with the \w+ tool):[\s\S]*/m
+
 /** Tags around the user's own words; only the tags are removed. */
 const WRAPPERS = /<\/?(?:task|user_message|user_query|user_input|user_request|feedback|answer)(?:\s[^<>]{0,200})?>/gi
 
@@ -38,7 +45,7 @@ function wrappedWords(text: string): string | null {
 }
 
 function ownWords(text: string): string {
-  return withoutAdded(text).replaceAll(WRAPPERS, '').replaceAll(HEADING, '').trim()
+  return withoutAdded(text).replace(LISTS, '').replaceAll(WRAPPERS, '').replaceAll(HEADING, '').trim()
 }
 
 /**
