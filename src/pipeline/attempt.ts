@@ -4,11 +4,13 @@ import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import type { Circuit, Passage } from '../upstream/circuit.ts'
 import type { Credential } from '../upstream/credentials.ts'
-import { UpstreamFault } from '../upstream/fault.ts'
+import { type FaultKind, UpstreamFault } from '../upstream/fault.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
 
 /** Statuses of errors that concern the model or the path, not the credential. */
 const MODEL_STATUSES: ReadonlySet<number> = new Set([404, 405, 410, 415])
+
+const NOT_THE_UPSTREAMS: ReadonlySet<FaultKind> = new Set(['aborted', 'unread', 'oversized', 'exhausted'])
 
 /** A target and a credential with which a call can be tried. */
 export interface Candidate {
@@ -80,7 +82,7 @@ export class Attempt implements Candidate {
     switch (error.code) {
       case 'upstream_failed':
       case 'upstream_overloaded':
-        if (fault === 'aborted' || fault === 'unread' || fault === 'oversized') return void this.#leave()
+        if (fault !== null && NOT_THE_UPSTREAMS.has(fault)) return void this.#leave()
         upstream.failed(this.#hasBegun ? 'broken_stream' : error.code)
         upstream.circuit.fail(this.#passages.upstream)
         return void this.#leave(upstream.circuit)

@@ -2,10 +2,21 @@
 
 import type { PlainFault } from '../lib/fault-text.ts'
 
-/** `unread`: the client did not read the reply in time, so the provider is not to blame. */
-export type FaultKind = 'connect' | 'timeout' | 'reset' | 'aborted' | 'unread' | 'oversized' | 'garbage'
+/**
+ * `unread`: the client did not read the reply in time, so the provider is not to blame. `exhausted`: this machine could not open a
+ * connection.
+ */
+export type FaultKind = 'exhausted' | 'connect' | 'timeout' | 'reset' | 'aborted' | 'unread' | 'oversized' | 'garbage'
 
 const KIND_OF_CODE: Readonly<Record<string, FaultKind>> = {
+  EMFILE: 'exhausted',
+  ENFILE: 'exhausted',
+  ENOBUFS: 'exhausted',
+  ENOMEM: 'exhausted',
+  // No local port is left for this address.
+  EADDRNOTAVAIL: 'exhausted',
+  // A name could not be looked up for lack of a file descriptor.
+  EBUSY: 'exhausted',
   ECONNREFUSED: 'connect',
   ENOTFOUND: 'connect',
   EAI_AGAIN: 'connect',
