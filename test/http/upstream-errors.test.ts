@@ -157,7 +157,8 @@ describe.each(Object.entries(ROUTES))('%s', (_name, route) => {
   })
 })
 
-const FINISHES = ['error', 'network_error', 'insufficient_system_resource', 'abort']
+const UNREADABLE = 'function_call_filter: MALFORMED_FUNCTION_CALL'
+const FINISHES = ['error', 'network_error', 'insufficient_system_resource', 'abort', UNREADABLE]
 const CHAT_ROUTES = ['chat to chat', 'chat to messages'].map(name => [name, ROUTES[name] as Route] as const)
 
 describe.each(CHAT_ROUTES)('%s', (_name, route) => {
