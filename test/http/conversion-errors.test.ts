@@ -527,3 +527,48 @@ test('a message without a stop event is still complete', async () => {
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   expect(await world.row()).toMatchObject({ status: 200, input: 10, output: 5 })
 })
+
+describe('a stream of a chat provider that sends its whole reply as a message', () => {
+  const CALL = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }
+  const MESSAGE = { role: 'assistant', reasoning_content: 'Hm.', content: 'Hà Nội', tool_calls: [CALL] }
+  const whole = (message: object, finish_reason: string | null = 'tool_calls') => ({
+    ...{ id: 'chatcmpl-up', object: 'chat.completion', created: 1, model: 'upstream-name' },
+    choices: [{ index: 0, message, finish_reason }],
+    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+  })
+  const ask = async (path: Path) => {
+    const body = question('gpt-5.5', { stream: true, stream_options: { include_usage: true } })
+    return (await world.call(path, body)).text()
+  }
+
+  test.each([
+    ['in one chunk', [whole(MESSAGE)]],
+    ['after the role', [{ ...chunk({ role: 'assistant', content: '' }), created: 1 }, whole(MESSAGE)]],
+    [
+      'in pieces',
+      [whole({ ...MESSAGE, content: 'Hà', tool_calls: null }, null), whole({ content: ' Nội', tool_calls: [CALL] })],
+    ],
+  ])('%s: clients of both formats get all of it', async (_, chunks) => {
+    const { strictCompletion, strictMessage } = await import('../translate/grammar.ts')
+    world.answer(streamOf(chatText(...chunks, '[DONE]')))
+    expect(strictMessage(await ask('/v1/messages'))).toMatchObject({
+      content: [
+        { type: 'thinking', thinking: 'Hm.' },
+        { type: 'text', text: 'Hà Nội' },
+        { type: 'tool_use', id: 'c1', name: 'f', input: { x: 1 } },
+      ],
+      stop_reason: 'tool_use',
+    })
+    expect(strictCompletion(await ask('/v1/chat/completions'))).toMatchObject({
+      message: { reasoning_content: 'Hm.', content: 'Hà Nội', tool_calls: [{ id: 'c1', arguments: { x: 1 } }] },
+      finish_reason: 'tool_calls',
+    })
+  })
+
+  test('again at the end, as MiniMax does: clients get it once', async () => {
+    const { strictMessage } = await import('../translate/grammar.ts')
+    world.answer(streamOf(chatText(chunk({ content: 'Hà Nội' }), whole({ content: 'Hà Nội' }), '[DONE]')))
+    expect(strictMessage(await ask('/v1/messages'))).toMatchObject({ content: [{ type: 'text', text: 'Hà Nội' }] })
+    expect(await ask('/v1/chat/completions')).not.toContain('"delta":{"content":"Hà Nội"},"finish_reason":"tool_calls"')
+  })
+})

@@ -9,6 +9,7 @@ import { type TokenUsage, type UsageReport, usageReport } from '../../conversati
 import { byteText } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, atPointer, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { CallTracker } from './call-tracker.ts'
+import { withDeltas } from './replay.ts'
 import { deltaMember, spokenParts } from './reply-parts.ts'
 import { stopReasonOf } from './stop-reason.ts'
 import { readUsage } from './usage.ts'
@@ -21,6 +22,8 @@ export class ChatReplyReader implements ReplyReader {
   #started = false
   #delivered = false
   #hasCalls = false
+  /** Whether any output came in a `delta`, not in a whole `message`. */
+  #hasDeltas = false
   #refused = false
   #finishReason: string | null = null
   #usage: TokenUsage | null = null
@@ -47,17 +50,20 @@ export class ChatReplyReader implements ReplyReader {
       this.finished = true
       return
     }
-    const chunk = readEvent(event)
+    const read = readEvent(event)
+    const chunk = this.#hasDeltas ? read : withDeltas(read)
     const choice = choiceOf(chunk)
     this.#usage = this.#readUsage(chunk) ?? (choice && this.#readUsage(choice)) ?? this.#usage
     if (choice === null) return
     const { raw } = event
-    if (raw !== undefined && !isObject(chunk.usage) && !isObject(choice.usage)) this.#learn(raw, chunk, choice)
+    if (raw !== undefined && chunk === read && !isObject(chunk.usage) && !isObject(choice.usage))
+      this.#learn(raw, chunk, choice)
     if (!this.#started) {
       this.#started = true
       this.#sink.start()
     }
     this.#take(choice)
+    if (chunk === read) this.#hasDeltas ||= this.#delivered || this.#hasCalls
   }
 
   end(): StopReason {

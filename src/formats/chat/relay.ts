@@ -30,6 +30,7 @@ import {
 } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { withDeltas } from './replay.ts'
 import { deltaMember, spokenParts } from './reply-parts.ts'
 import { ChunkUndo } from './undo.ts'
 import { readUsage } from './usage.ts'
@@ -68,6 +69,8 @@ export class ChatRelay implements ReplyStream {
   /** Whether any output has arrived: text, reasoning, a refusal or a tool call. */
   #delivered = false
   #hasCalls = false
+  /** Whether any output came in a `delta`, not in a whole `message`. */
+  #hasDeltas = false
   /** The latest usage chunk, held back until the end and then sent unless the bill is based on our own counts. */
   #usageChunk = NO_BYTES
   /** Whether the client got the usage in a chunk with a choice. */
@@ -97,14 +100,16 @@ export class ChatRelay implements ReplyStream {
   }
 
   push(event: SseEvent): ByteText {
-    const raw = event.relayed
-    if (!event.hasData) return this.#started ? raw : NO_BYTES
+    if (!event.hasData) return this.#started ? event.relayed : NO_BYTES
     if (event.data === '[DONE]') {
       this.finished = true
-      this.#terminal = raw
+      this.#terminal = event.relayed
       return NO_BYTES
     }
-    const chunk = readEvent(event)
+    const read = readEvent(event)
+    const chunk = this.#hasDeltas ? read : withDeltas(read)
+    const isOwn = chunk === read
+    const raw = isOwn ? event.relayed : encodeText(`data: ${JSON.stringify(chunk)}\n\n`)
     const way = this.#inspect(chunk)
     if (way === 'hide') return NO_BYTES
     this.#chunks ??= writerLike(chunk, this.#options.clientModel)
@@ -114,8 +119,9 @@ export class ChatRelay implements ReplyStream {
       return NO_BYTES
     }
     this.#started = true
+    if (isOwn) this.#hasDeltas ||= this.#delivered
     if (this.#undo !== null) return this.#undone(this.#undo, { raw, renamed, chunk })
-    this.#learn(raw, chunk)
+    if (isOwn) this.#learn(raw, chunk)
     return renamed
   }
 

@@ -2,7 +2,7 @@
 
 import type { UpstreamEvent } from '../../conversation/reply.ts'
 import { DONE, replayed } from '../../conversation/stream-event.ts'
-import { isObject, type JsonObject, objectOrNull } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 
 /** Returns chunks like those that an upstream would have streamed. JSON that is not a chat reply becomes a single event. */
 export function replay(reply: JsonObject): UpstreamEvent[] {
@@ -30,6 +30,26 @@ export function replay(reply: JsonObject): UpstreamEvent[] {
     ...(isObject(usage) ? [replayed('', { ...head, choices: [], usage })] : []),
     { name: '', data: DONE },
   ]
+}
+
+/**
+ * Returns a stream's chunk with a `delta` in place of each `message` that comes without one: some hosts send whole replies as a
+ * chunk. Returns the chunk itself if there are none. Call this only until a delta has carried output, because others, such as
+ * MiniMax, repeat their reply in the last chunk.
+ */
+export function withDeltas(chunk: JsonObject): JsonObject {
+  const choices = arrayOrEmpty(chunk.choices)
+  if (!choices.some(isWhole)) return chunk
+  const changed = choices.map(choice => {
+    if (!isWhole(choice)) return choice
+    const { message, ...rest } = choice
+    return { ...rest, delta: deltaOf(objectOrNull(message) ?? {}) }
+  })
+  return { ...chunk, object: 'chat.completion.chunk', choices: changed }
+}
+
+function isWhole(choice: JsonValue): choice is JsonObject {
+  return isObject(choice) && isObject(choice.message) && !isObject(choice.delta)
 }
 
 function deltaOf(message: JsonObject): JsonObject {
