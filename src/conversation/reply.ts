@@ -26,7 +26,8 @@ export type PartStart =
 
 export type PartKind = PartStart['kind']
 
-export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
+/** `refusal`: the model declined in a refusal of its own. `blocked`: the provider stopped the reply, which may say why. */
+export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal' | 'blocked'
 
 /** Receives the parts that a reader emits. */
 export interface ReplySink {

@@ -134,7 +134,7 @@ describe('the end', () => {
     ['refusal', 'a refusal', [done(0, refusal), ended()]],
     ['max_tokens', 'a cut', [done(0, called('call_1', '{}')), cut('max_output_tokens')]],
     ['max_tokens', 'a cut without a reason', [cut(null)]],
-    ['refusal', 'a filter', [cut('content_filter')]],
+    ['blocked', 'a filter', [cut('content_filter')]],
   ])('is %s for %s', (stopReason, _what, list) => {
     expect(readList(CREATED, ...list).stopReason).toBe(stopReason)
   })

@@ -50,7 +50,13 @@ describe('a stream of a provider', () => {
       return
     }
     const { parts, stopReason, report } = hear()
-    const stops = { end_turn: 'end', max_tokens: 'length', tool_use: 'calls', refusal: 'refusal' } as const
+    const stops = {
+      end_turn: 'end',
+      max_tokens: 'length',
+      tool_use: 'calls',
+      refusal: 'refusal',
+      blocked: 'refusal',
+    } as const
     expect({
       reasoning: parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : [])).join('\n\n'),
       text: parts.flatMap(part => (part.kind === 'text' || part.kind === 'refusal' ? part.text : [])).join('\n\n'),

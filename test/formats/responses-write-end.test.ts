@@ -27,7 +27,7 @@ describe('the end', () => {
     ['end_turn', 'completed', null],
     ['tool_use', 'completed', null],
     ['max_tokens', 'incomplete', { reason: 'max_output_tokens' }],
-    ['refusal', 'incomplete', { reason: 'content_filter' }],
+    ['blocked', 'incomplete', { reason: 'content_filter' }],
   ] as const)('after %s is %s', (reason, status, details) => {
     const streamed = strictResponse(written(writer(), part('text', 'Hi'), reason))
     expect(streamed).toMatchObject({ status, incomplete_details: details })
@@ -77,7 +77,7 @@ describe('the end', () => {
 
 describe.each([
   ['max_tokens', 'max_output_tokens'],
-  ['refusal', 'content_filter'],
+  ['blocked', 'content_filter'],
 ] as const)('a reply that ends with %s', (stopReason, reason) => {
   const statuses = (response: JsonObject) => (response.output as JsonObject[]).map(({ status }) => status)
   const steps = [...part('text', 'I look.'), ...call('look_up', 'call_1', '{"city":')]

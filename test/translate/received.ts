@@ -34,7 +34,11 @@ function asEvents(format: Wire, reply: JsonObject): JsonObject[] {
       return [
         { type: 'message_start', message: reply },
         ...arrayOrEmpty(reply.content).flatMap(blockEvents),
-        { type: 'message_delta', delta: { stop_reason: reply.stop_reason ?? null }, usage: reply.usage ?? null },
+        {
+          type: 'message_delta',
+          delta: { stop_reason: reply.stop_reason ?? null, stop_details: reply.stop_details ?? null },
+          usage: reply.usage ?? null,
+        },
       ]
     case 'chat':
       return [{ ...reply, choices: arrayOrEmpty(reply.choices).filter(isObject).map(choiceEvent) }]
@@ -81,12 +85,14 @@ function readMessages(events: readonly ClientEvent[]): ReceivedReply {
   const blocks: { readonly block: Anthropic.ContentBlock; text: string }[] = []
   let usage: Partial<Anthropic.Usage> = {}
   let stop: string | null = null
+  let explanation = ''
   for (const event of events.map(({ data }) => data as unknown as Anthropic.RawMessageStreamEvent)) {
     if (event.type === 'message_start') usage = event.message.usage
     if (event.type === 'content_block_start') blocks[event.index] = { block: event.content_block, text: '' }
     if (event.type === 'content_block_delta') blocks[event.index]!.text += textIn(event.delta)
     if (event.type !== 'message_delta') continue
     stop = event.delta.stop_reason
+    explanation = event.delta.stop_details?.explanation ?? ''
     const told = Object.entries(event.usage).filter(([, tokens]) => tokens !== null)
     usage = { ...usage, ...Object.fromEntries(told) }
   }
@@ -94,7 +100,7 @@ function readMessages(events: readonly ClientEvent[]): ReceivedReply {
   const stops = { end_turn: 'end', max_tokens: 'length', tool_use: 'calls', refusal: 'refusal' } as const
   return {
     reasoning: textsOf('thinking').join('\n\n'),
-    text: textsOf('text').join('\n\n'),
+    text: `${textsOf('text').join('\n\n')}${explanation}`,
     calls: blocks.flatMap(({ block, text }) =>
       block.type === 'tool_use' ? [[block.name, parsed(text)] as const] : [],
     ),

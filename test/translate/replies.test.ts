@@ -188,6 +188,7 @@ describe('a messages reply as a chat reply', () => {
     ['stop_sequence', message([text('a')], 'stop_sequence'), { content: 'a' }, 'stop'],
     ['pause_turn', message([text('a')], 'pause_turn'), { content: 'a' }, 'stop'],
     ['refusal', message([text('a')], 'refusal'), { content: 'a' }, 'content_filter'],
+    ['an explained refusal', { ...message([text('a')], 'refusal'), stop_details: { type: 'refusal', category: 'cyber', explanation: 'No.' } }, { content: 'a', refusal: 'No.' }, 'content_filter'],
     ['a future stop reason', message([text('a')], 'compaction'), { content: 'a' }, 'stop'],
   ])('%s', (_, reply, expected, finishReason) => {
     const { body } = toChat(reply)

@@ -6,20 +6,14 @@ const FINISH: Readonly<Record<StopReason, string>> = {
   end_turn: 'stop',
   max_tokens: 'length',
   tool_use: 'tool_calls',
-  refusal: 'content_filter',
+  // The message has a `refusal` then.
+  refusal: 'stop',
+  blocked: 'content_filter',
 }
 
-/** Returns the `finish_reason` to write. In this format, a refusal that the message explains in `refusal` ends with `stop`. */
-export function finishReasonOf(stopReason: StopReason, { hasRefusal, isLegacy }: FinishFacts): string {
-  if (isLegacy && stopReason === 'tool_use') return 'function_call'
-  return hasRefusal && stopReason === 'refusal' ? 'stop' : FINISH[stopReason]
-}
-
-interface FinishFacts {
-  /** Whether the message has a `refusal`. */
-  readonly hasRefusal: boolean
-  /** Whether the client declared its tools as legacy `functions`. */
-  readonly isLegacy: boolean
+/** Returns the `finish_reason` to write. `isLegacy`: the client declared its tools as legacy `functions`. */
+export function finishReasonOf(stopReason: StopReason, { isLegacy }: { readonly isLegacy: boolean }): string {
+  return isLegacy && stopReason === 'tool_use' ? 'function_call' : FINISH[stopReason]
 }
 
 export interface ReplyContent {
@@ -46,7 +40,7 @@ export function stopReasonOf(finishReason: string | null, { hasCalls, hasRefusal
   // Gemini may add its own reason: `content_filter: PROHIBITED_CONTENT`.
   const reason = (finishReason ?? '').split(':', 1)[0]!.toLowerCase()
   if (TRUNCATED.has(reason)) return 'max_tokens'
-  if (BLOCKED.has(reason)) return 'refusal'
+  if (BLOCKED.has(reason)) return hasRefusal ? 'refusal' : 'blocked'
   // Any other value: stop, tool_calls, function_call, eos, none, and future ones.
   const namesCalls = reason === 'tool_calls' || reason === 'function_call'
   if (hasRefusal && !namesCalls) return 'refusal'

@@ -33,7 +33,6 @@ export class ChatReplyWriter implements ReplyWriter {
   #detailIndex = -1
   #hasReasoning = false
   readonly #pieces = new ReasoningPieces()
-  #refused = false
   /** Whether anything other than reasoning has started. */
   #hasAnswer = false
   #hasText = false
@@ -69,7 +68,6 @@ export class ChatReplyWriter implements ReplyWriter {
         return
       }
       case 'refusal':
-        this.#refused = true
         this.#frame = this.#chunks.frame('refusal')
         return
       case 'text':
@@ -128,7 +126,7 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   end(stopReason: StopReason, usage: TokenUsage): ByteText {
-    const finish = finishReasonOf(stopReason, { hasRefusal: this.#refused, isLegacy: this.#legacy })
+    const finish = finishReasonOf(stopReason, { isLegacy: this.#legacy })
     this.#text += this.#chunks.end(finish, this.#wantsUsage ? usage : null)
     return this.take()
   }
@@ -170,7 +168,7 @@ export function writeReply(reply: FoldedReply, { tools }: ChatEcho, facts: Write
     ...(envelopes.length > 0 && { reasoning_details: envelopes.map(sealedDetail) }),
     ...callMembers(calls, tools),
   }
-  const finish_reason = finishReasonOf(stopReason, { hasRefusal: refusal !== '', isLegacy: tools.legacy })
+  const finish_reason = finishReasonOf(stopReason, { isLegacy: tools.legacy })
   return {
     id: `chatcmpl-${facts.newId()}`,
     object: 'chat.completion',

@@ -62,7 +62,7 @@ export class MessagesReplyReader implements ReplyReader {
         return
       case 'message_delta':
         this.#usage.delta(event)
-        this.#stopReason = textOrNull(objectOrNull(event.delta)?.stop_reason) ?? this.#stopReason
+        this.#stop(objectOrNull(event.delta) ?? {})
         this.#sink.completeOutput()
         return
       case 'message_stop':
@@ -96,6 +96,14 @@ export class MessagesReplyReader implements ReplyReader {
     if (this.#started) return
     this.#started = true
     this.#sink.start()
+  }
+
+  /** The explanation of a refusal is only among the details of the stop. */
+  #stop({ stop_reason, stop_details }: JsonObject): void {
+    this.#stopReason = textOrNull(stop_reason) ?? this.#stopReason
+    if (stop_reason === 'refusal') {
+      this.#sequencer.speak('refusal', textOrNull(objectOrNull(stop_details)?.explanation) ?? '')
+    }
   }
 
   #openBlock(event: JsonObject): void {

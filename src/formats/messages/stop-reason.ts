@@ -1,4 +1,4 @@
-/** Maps `stop_reason` of the messages format, which has more values than StopReason. */
+/** Maps `stop_reason` of the messages format to and from stop reasons. */
 
 import type { StopReason } from '../../conversation/reply.ts'
 
@@ -8,10 +8,15 @@ export function stopReasonOf(stopReason: string | null): StopReason {
     case 'model_context_window_exceeded':
       return 'max_tokens'
     case 'tool_use':
-    case 'refusal':
       return stopReason
+    case 'refusal':
+      return 'blocked'
     default:
       // Any other value: end_turn, stop_sequence, pause_turn, compaction, and future ones.
       return 'end_turn'
   }
+}
+
+export function writeStopReason(stopReason: StopReason): string {
+  return stopReason === 'blocked' ? 'refusal' : stopReason
 }

@@ -5,6 +5,7 @@ import type { StopReason } from '../../conversation/reply.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import { ascii, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { writeStopReason } from './stop-reason.ts'
 import { writeUsage } from './usage.ts'
 
 export interface MessageFacts {
@@ -57,7 +58,7 @@ export function blockStop(index: number): string {
 export function messageEnd(stopReason: StopReason, usage: TokenUsage): string {
   const end = {
     type: 'message_delta',
-    delta: { stop_reason: stopReason, stop_sequence: null },
+    delta: { stop_reason: writeStopReason(stopReason), stop_sequence: null },
     usage: writeUsage(usage),
   }
   return event('message_delta', JSON.stringify(end)) + event('message_stop', '{"type":"message_stop"}')

@@ -12,6 +12,7 @@ import type { TokenUsage } from '../../conversation/usage.ts'
 import { type ByteText, encodeText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { MessagesEcho } from './read-request.ts'
+import { writeStopReason } from './stop-reason.ts'
 import { writeUsage } from './usage.ts'
 import { blockStart, blockStop, deltaFrame, messageEnd, messageStart, signatureDelta } from './write-events.ts'
 
@@ -113,7 +114,7 @@ export function writeReply(reply: FoldedReply, { knownIds }: MessagesEcho, facts
     role: 'assistant',
     model: facts.clientModel,
     content,
-    stop_reason: reply.stopReason,
+    stop_reason: writeStopReason(reply.stopReason),
     stop_sequence: null,
     usage: writeUsage(reply.usage),
   }

@@ -96,8 +96,9 @@ export class ResponsesReader implements ReplyReader {
 
   end(): StopReason {
     if (!this.finished) throw failedStream('a stream without a finished response')
-    if (this.#cut !== null) return this.#cut === 'content_filter' ? 'refusal' : 'max_tokens'
+    if (this.#cut !== null && this.#cut !== 'content_filter') return 'max_tokens'
     if (this.#refused) return 'refusal'
+    if (this.#cut !== null) return 'blocked'
     return this.#hasCalls ? 'tool_use' : 'end_turn'
   }
 

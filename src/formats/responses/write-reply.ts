@@ -44,7 +44,6 @@ export class ResponsesWriter implements ReplyWriter {
    */
   #over: { readonly item: OpenItem; readonly seal: Seal | null } | null = null
   #started = false
-  #refused = false
 
   constructor(echo: ResponsesEcho, facts: WriterFacts) {
     this.#echo = echo
@@ -63,7 +62,6 @@ export class ResponsesWriter implements ReplyWriter {
 
   open(part: PartStart): void {
     this.#finish('completed')
-    this.#refused ||= part.kind === 'refusal'
     this.#open = this.#itemOf(part)
   }
 
@@ -93,7 +91,7 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   end(stopReason: StopReason, usage: TokenUsage): ByteText {
-    const state = endState(stopReason, usage, { refused: this.#refused, nowSeconds: this.#facts.clock() })
+    const state = endState(stopReason, usage, this.#facts.clock())
     this.#finish(lastStatus(state))
     this.#carryItems()
     this.#events.addResponse(`response.${state.status}`, this.#response.ended(state, this.#items))
@@ -157,8 +155,7 @@ export function writeReply(reply: FoldedReply, echo: ResponsesEcho, facts: Write
   const response = new ResponseObject(echo, facts)
   const calls = new ReplyCalls(echo, facts)
   const output = reply.parts.map(part => wholeItem(part, calls, facts)).filter(item => item !== null)
-  const refused = reply.parts.some(part => part.kind === 'refusal' && part.text !== '')
-  const state = endState(reply.stopReason, reply.usage, { refused, nowSeconds: facts.clock() })
+  const state = endState(reply.stopReason, reply.usage, facts.clock())
   const last = output.pop()
   if (last !== undefined) output.push({ ...last, status: lastStatus(state) })
   return response.whole(

@@ -39,14 +39,8 @@ export interface ResponseState {
 const OPEN = { error: null, incomplete_details: null, completed_at: null, usage: null } as const
 export const IN_PROGRESS: ResponseState = { status: 'in_progress', ...OPEN }
 
-export interface EndFacts {
-  /** Whether the reply contains refusal text written by the model. */
-  readonly refused: boolean
-  readonly nowSeconds: number
-}
-
-export function endState(reason: StopReason, usage: TokenUsage, { refused, nowSeconds }: EndFacts): ResponseState {
-  const cut = reason === 'max_tokens' ? 'max_output_tokens' : reason === 'refusal' && !refused ? 'content_filter' : null
+export function endState(reason: StopReason, usage: TokenUsage, nowSeconds: number): ResponseState {
+  const cut = reason === 'max_tokens' ? 'max_output_tokens' : reason === 'blocked' ? 'content_filter' : null
   return {
     status: cut === null ? 'completed' : 'incomplete',
     error: null,
