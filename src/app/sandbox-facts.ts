@@ -9,11 +9,15 @@ function refusedBy(rules: readonly Rule[]): string[] {
 }
 
 function factsOf(entry: ModelEntry, target: UpstreamTarget): ModelFacts {
-  const { reasoning, usage, sampling } = target.dialect
+  const { reasoning, usage, sampling, content } = target.dialect
   const responses = target.wires?.find(({ wire }) => wire === 'responses')?.dialect.reasoning
   return {
     kind: entry.kind,
-    refuses: [...refusedBy(target.rules), ...(usage.streamOptions ? [] : ['stream_options'])],
+    refuses: [
+      ...refusedBy(target.rules),
+      ...(usage.streamOptions ? [] : ['stream_options']),
+      ...(content.documents === 'image_url' ? ['part:file'] : []),
+    ],
     reasonsByDefault: reasoning.byDefault,
     hidesReasoning: reasoning.display === 'on_request',
     usageUnasked: !usage.streamOptions,

@@ -46,6 +46,16 @@ export interface GivenFile {
   readonly documentPlace: string
 }
 
+/** `place`: path of the document. */
+export function refuseDocumentUrl(place: string): never {
+  refuse(place, 'documents by URL are not supported by this model; send the document as base64')
+}
+
+/** `place`: path of the file. */
+export function refuseFileId(place: string): never {
+  refuse(place, 'file ids belong to one provider and cannot be used here; send the content as file_data')
+}
+
 export function readFile(file: GivenFile): ImagePart | DocumentPart | TextPart {
   const { content, title, bareType, place, documentPlace } = file
   const { mediaType, data } = readDataUrl(content) ?? { mediaType: bareType, data: content }

@@ -4,6 +4,11 @@ import { readDataUrl } from '../conversation/images.ts'
 import { refuse, refuseCapability } from '../conversation/refuse.ts'
 import type { DialectFacts } from './types.ts'
 
+/** Whether documents stay what they are. How a chat request carries them is up to its format. */
+export function takesDocuments({ content }: DialectFacts['dialect']): boolean {
+  return content.documents === 'file' || content.documents === 'image_url'
+}
+
 /** Whether the upstream restricts images or documents. If not, content need not be inspected. */
 export function asksOfMedia({ dialect: { content }, hasVision }: DialectFacts): boolean {
   return !hasVision || content.imageUrl !== 'pass' || content.documents !== 'file'

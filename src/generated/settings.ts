@@ -249,5 +249,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '7de5a5b68c6de56003429c7107f122a89b874c4d525e3938b3f9faf4b8681fe0',
+  digest: 'db67087faedd0e6a1826cfab9d53c29d645dcf27cddca06c15258e876a5c58ec',
 }

@@ -28,7 +28,7 @@ requireWhole(new URL('.', import.meta.url), {
     'settings.ts',
     'upstreams.ts',
   ],
-  digest: 'be3def201205f999f5d82796fededca21b160f86dd65a71618246e2fb38b43be',
+  digest: 'affa47e4361b4be75ed00388a4c21b61de2b628c0632e1ac9665b23c4b2be6ff',
 })
 
 /** The current catalogue. */

@@ -491,8 +491,8 @@ export interface DialectContent {
   readonly imageUrl: 'pass' | 'inline' | 'reject'
   /** An image sent to a model without vision: refused, or replaced by a note. */
   readonly imagesUnsupported: 'reject' | 'placeholder'
-  /** PDF documents: passed on, replaced by a note, or refused. Text documents always become text. */
-  readonly documents: 'file' | 'placeholder' | 'reject'
+  /** PDF documents: passed on as files, or in chat requests as `image_url`, replaced by a note, or refused. Text documents become text unless files are passed on. */
+  readonly documents: 'file' | 'image_url' | 'placeholder' | 'reject'
   /** What happens to `cache_control` in converted requests. */
   readonly cacheControl: 'pass' | 'drop'
 }

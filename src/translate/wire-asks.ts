@@ -1,7 +1,8 @@
 /** Finds features of a client's request that some wire formats cannot carry. */
 
+import { isHttpUrl } from '../conversation/images.ts'
 import type { WireLimit, WireName } from '../generated/types.ts'
-import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../lib/json.ts'
 
 export interface WireAsks {
   /** All wire limits that the request would hit, except `effort_beside_tools`, which also depends on the model. */
@@ -53,6 +54,7 @@ function chatAsks(body: JsonObject): WireAsks {
       logprobs: logprobs === true,
       seed: isGiven(seed),
       sealed_reasoning: arrayOrEmpty(messages).some(message => isObject(message) && hasSealedDetails(message)),
+      document_urls: contentsOf(messages).some(isFileByUrl),
     }),
     hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && (tool.type ?? 'function') === 'function'),
     wantsReasoning: asksForReasoning(body.reasoning_effort ?? objectOrNull(body.reasoning)?.effort),
@@ -105,6 +107,11 @@ function isDocumentUrl(block: JsonValue): boolean {
   if (!isObject(block)) return false
   if (block.type === 'tool_result') return arrayOrEmpty(block.content).some(isDocumentUrl)
   return block.type === 'document' && objectOrNull(block.source)?.type === 'url'
+}
+
+/** Whether a part of a chat message is a file whose data is a URL, as some clients send documents. */
+function isFileByUrl(part: JsonValue): boolean {
+  return isObject(part) && part.type === 'file' && isHttpUrl(textOrNull(objectOrNull(part.file)?.file_data) ?? '')
 }
 
 function holdsFileUrl(item: JsonValue): boolean {

@@ -152,7 +152,10 @@ export const ROWS: Readonly<Record<string, Row>> = {
     check(seen) {
       const { documents } = seen.dialect.content
       if (documents === 'reject') return refused(seen, 'capability_rejected: document_block')
-      expect(seen.text.includes('JVBERi0=')).toBe(documents === 'file')
+      expect(seen.text.includes('JVBERi0=')).toBe(documents === 'file' || documents === 'image_url')
+      expect(seen.text.includes('"image_url":{"url":"data:application/pdf;base64,JVBERi0="}')).toBe(
+        documents === 'image_url' && seen.wire === CHAT,
+      )
       expect(seen.text.includes('omitted')).toBe(documents === 'placeholder')
     },
   },

@@ -193,6 +193,11 @@ test.each<[WireName, JsonObject, readonly string[]]>([
     },
     ['document_urls'],
   ],
+  [
+    'chat_completions',
+    { messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: 'https://a' } }] }] },
+    ['document_urls'],
+  ],
   ['responses', { include: ['reasoning.encrypted_content'], store: false }, ['sealed_reasoning']],
   ['responses', { input: [{ type: 'reasoning', encrypted_content: 'x' }], store: false }, ['sealed_reasoning']],
   ['responses', {}, ['stored_items']],

@@ -2,8 +2,11 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Dialect, WireName } from '../../src/generated/types.ts'
+import { byteText, decodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
+import { editJson } from '../../src/lib/json-text.ts'
 import { convertRequest } from '../../src/translate/convert.ts'
+import { planSameFormat } from '../../src/translate/same-format.ts'
 import { contextOf, dialectOf } from './support.ts'
 
 interface Pair {
@@ -128,6 +131,72 @@ describe("a document's context", () => {
       textPart('Once.'),
       textPart('?'),
     ])
+  })
+})
+
+describe('a document of a chat client', () => {
+  const file = (file_data: string, filename = 'a.pdf') => ({ type: 'file', file: { filename, file_data } })
+  const ask = (...parts: object[]) => ({ messages: [user([...parts, { type: 'text', text: '?' }])] })
+  const url = 'https://example.com/a.pdf'
+
+  test('is fetched by the provider if it came by URL, as some clients send it', () => {
+    const [message] = converted({ from: 'chat_completions', to: 'messages' }, ask(file(url))).messages as JsonObject[]
+    expect(message?.content).toMatchObject([{ type: 'document', source: { type: 'url', url } }, {}])
+    const [item] = converted({ from: 'chat_completions', to: 'responses' }, ask(file(url))).input as JsonObject[]
+    expect(item?.content).toMatchObject([{ type: 'input_file', file_url: url }, {}])
+  })
+})
+
+describe('a document for a chat model that takes it as image_url', () => {
+  const dialect = dialectOf({ content: { documents: 'image_url' } })
+  const pdf = 'data:application/pdf;base64,JVBE'
+  const image = { type: 'image_url', image_url: { url: pdf } }
+  const block = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' } }
+
+  function sameFormat(file: object): unknown {
+    return (adapted([{ type: 'file', file }])[0]!.content as JsonObject[])[0]
+  }
+  function adapted(content: object[]): JsonObject[] {
+    const body = { messages: [user(content)] } as unknown as JsonObject
+    const entry = { outputTokensMax: 9, contextTokens: 99, capabilities: ['vision' as const] }
+    const { edits } = planSameFormat({ format: 'chat_completions', body, entry, target: { dialect } })
+    const edited = editJson(byteText(Buffer.from(JSON.stringify(body))), edits)
+    return (JSON.parse(decodeText(edited)) as { messages: JsonObject[] }).messages
+  }
+
+  test('arrives there, from clients of every format', () => {
+    const input = [user([{ type: 'input_file', filename: 'a.pdf', file_data: pdf }])]
+    const expected = [user([image])]
+    expect(converted({ from: 'responses', to: 'chat_completions' }, { input }, dialect).messages).toEqual(expected)
+    const messages = { max_tokens: 9, messages: [user([block])] }
+    expect(converted({ from: 'messages', to: 'chat_completions' }, messages, dialect).messages).toEqual(expected)
+    expect(sameFormat({ filename: 'a.pdf', file_data: pdf })).toEqual(image)
+    expect(sameFormat({ filename: 'a.pdf', file_data: 'JVBE' })).toEqual(image)
+    const note = { filename: 'a.md', file_data: 'data:text/markdown;base64,aGk=' }
+    expect(adapted([{ type: 'file', file: note }])).toEqual([user('a.md\n\nhi')])
+  })
+
+  test('arrives there from a tool result', () => {
+    const call = { type: 'tool_use', id: 't', name: 'Read', input: {} }
+    const result = { type: 'tool_result', tool_use_id: 't', content: [block] }
+    const body = { max_tokens: 9, messages: [user('Read it.'), assistant([call]), user([result])] }
+    expect(converted({ from: 'messages', to: 'chat_completions' }, body, dialect).messages).toMatchObject([
+      {},
+      {},
+      { role: 'tool', content: '[image: see the next user message]' },
+      user([{ type: 'text', text: 'Attached to the result of tool call t:' }, image]),
+    ])
+  })
+
+  test('is refused by URL and by id, with what to do', () => {
+    const byUrl = 'messages[0]: documents by URL are not supported by this model; send the document as base64'
+    expect(() => sameFormat({ file_data: 'https://example.com/a.pdf' })).toThrow(byUrl)
+    const source = { type: 'url', url: 'https://example.com/a.pdf' }
+    const messages = { max_tokens: 9, messages: [user([{ type: 'document', source }])] }
+    expect(() => converted({ from: 'messages', to: 'chat_completions' }, messages, dialect)).toThrow(
+      'documents by URL are not supported by this model',
+    )
+    expect(() => sameFormat({ file_id: 'file-1' })).toThrow('messages[0]: file ids belong to one provider')
   })
 })
 

@@ -1,6 +1,7 @@
 /** Adapts the content of chat messages: images, documents, and lists of text parts that must become plain strings. */
 
-import { isHttpUrl } from '../../conversation/images.ts'
+import { imageUrl, isHttpUrl } from '../../conversation/images.ts'
+import { readFile, refuseDocumentUrl, refuseFileId } from '../../conversation/read-media.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
 import { asksOfMedia, givenFile, textForDocument, textForImage } from '../media.ts'
@@ -40,8 +41,21 @@ function plainTexts(parts: readonly JsonValue[]): string[] | null {
 
 function partFor(part: JsonValue, place: string, facts: DialectFacts): JsonValue {
   if (!isObject(part)) return part
+  if (part.type === 'file' && facts.dialect.content.documents === 'image_url') return pictured(part, place)
   const text = textFor(part, place, facts)
   return text === null ? part : { type: 'text', text }
+}
+
+/** Returns a file in the form of an image, whose URL contains it; a text file as text. */
+function pictured(part: JsonObject, place: string): JsonValue {
+  const file = objectOrNull(part.file)
+  const content = textOrNull(file?.file_data) ?? refuseFileId(place)
+  if (isHttpUrl(content)) refuseDocumentUrl(place)
+  const title = textOrNull(file?.filename) ?? ''
+  const read = readFile({ content, title, bareType: 'application/pdf', place, documentPlace: place })
+  if (read.kind === 'text') return { type: 'text', text: read.text }
+  const { source } = read
+  return { type: 'image_url', image_url: { url: imageUrl(source) } }
 }
 
 /** Returns the text that replaces an image or document; null if the part stays as it is. */

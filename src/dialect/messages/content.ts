@@ -2,7 +2,7 @@
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
-import { asksOfMedia, type GivenDocument, textForDocument, textForImage } from '../media.ts'
+import { asksOfMedia, type GivenDocument, takesDocuments, textForDocument, textForImage } from '../media.ts'
 import type { DialectFacts } from '../types.ts'
 
 /**
@@ -54,7 +54,7 @@ function blockFor(block: JsonValue, place: string, facts: DialectFacts): JsonVal
       return text === null ? block : { type: 'text', text }
     }
     case 'document':
-      if (facts.dialect.content.documents === 'file') return block
+      if (takesDocuments(facts.dialect)) return block
       return { type: 'text', text: textForDocument(facts, place, givenDocument(block)) }
     case 'tool_result': {
       const content = withContent(block.content, place, facts)

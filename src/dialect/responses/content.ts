@@ -3,7 +3,7 @@
 import { isHttpUrl } from '../../conversation/images.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { mapList, withEach } from '../copy.ts'
-import { asksOfMedia, givenFile, textForDocument, textForImage } from '../media.ts'
+import { asksOfMedia, givenFile, takesDocuments, textForDocument, textForImage } from '../media.ts'
 import type { DialectFacts } from '../types.ts'
 
 export function withContents(items: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
@@ -30,6 +30,6 @@ function textFor(part: JsonObject, place: string, facts: DialectFacts): string |
     const url = textOrNull(part.image_url) ?? textOrNull(objectOrNull(part.image_url)?.url)
     return textForImage(facts, place, url !== null && isHttpUrl(url))
   }
-  if (part.type !== 'input_file' || facts.dialect.content.documents === 'file') return null
+  if (part.type !== 'input_file' || takesDocuments(facts.dialect)) return null
   return textForDocument(facts, place, givenFile(textOrNull(part.filename), textOrNull(part.file_data)))
 }

@@ -1,7 +1,7 @@
 /** Reads the content of chat messages as conversation parts. Refuses other parts, such as audio; the error gives the path. */
 
-import { imageDetail } from '../../conversation/images.ts'
-import { readFile, readImageSource, readImageUrl } from '../../conversation/read-media.ts'
+import { imageDetail, isHttpUrl } from '../../conversation/images.ts'
+import { readFile, readImageSource, readImageUrl, refuseFileId } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { DocumentPart, ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -77,10 +77,18 @@ function readImage(part: JsonObject, place: string): ImagePart {
 function readFilePart(part: JsonObject, place: string): MediaPart {
   const file = objectOrNull(part.file)
   const content = textOrNull(file?.file_data)
-  if (file === null || content === null) {
-    refuse(`${place}.file`, 'file ids belong to one provider and cannot be used here; send the content as file_data')
+  if (content === null) refuseFileId(`${place}.file`)
+  const title = textOrNull(file?.filename) ?? ''
+  // Some clients put a document's URL here.
+  if (isHttpUrl(content)) {
+    return {
+      kind: 'document',
+      source: { type: 'url', url: content },
+      title,
+      place: `${place}.file`,
+      ...cacheControl(part),
+    }
   }
-  const title = textOrNull(file.filename) ?? ''
   const places = { place: `${place}.file.file_data`, documentPlace: `${place}.file` }
   return { ...readFile({ content, title, bareType: 'application/pdf', ...places }), ...cacheControl(part) }
 }

@@ -1,7 +1,7 @@
 /** Writes text, images and documents as the content of a chat message. */
 
 import { dataUrl, imageUrl } from '../../conversation/images.ts'
-import { refuse } from '../../conversation/refuse.ts'
+import { refuseDocumentUrl } from '../../conversation/read-media.ts'
 import type { DocumentPart, ImagePart, ResultContent, ResultPart, TextPart } from '../../conversation/request.ts'
 import type { Dialect } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
@@ -52,8 +52,8 @@ export function textPart(part: TextPart): JsonObject {
  */
 function data({ source, place }: DocumentPart, { content }: Dialect): JsonObject {
   if (source.type === 'base64') return { file_data: dataUrl(source.mediaType, source.data) }
-  if (content.documents !== 'file') return {}
-  return refuse(place, 'documents by URL are not supported by this model; send the document as base64')
+  if (content.documents === 'placeholder' || content.documents === 'reject') return {}
+  return refuseDocumentUrl(place)
 }
 
 function detail({ detail }: ImagePart): JsonObject {

@@ -17,6 +17,7 @@ const geminiDialect: Dialect = {
   content: {
     ...DIALECT.content,
     imageUrl: 'inline',
+    documents: 'image_url',
   },
   sampling: {
     ...DIALECT.sampling,

@@ -66,6 +66,8 @@ function checkPart(part: Json, at: string, role: string, facts: ModelFacts): voi
     if (typeof part.text !== 'string') throw missing(`${at}.text`)
     return
   }
+  if (part.type === 'file' && facts.refuses?.includes('part:file'))
+    throw invalid('Invalid content part type: file', { param: at })
   if (part.type === 'file' && !isObject(part.file)) throw missing(`${at}.file`)
   if (part.type !== 'image_url') return
   if (role !== 'user') {
@@ -79,7 +81,13 @@ function checkPart(part: Json, at: string, role: string, facts: ModelFacts): voi
   }
   if (!facts.vision)
     throw invalid('Invalid content type. image_url is only supported by certain models.', { param: at })
+  // Models that refuse files take documents in the place of images.
+  if (facts.refuses?.includes('part:file') && isPdf(part)) return
   checkPicture(part.image_url, `${at}.image_url`)
+}
+
+export function isPdf({ image_url: image }: JsonObject): boolean {
+  return isObject(image) && typeof image.url === 'string' && image.url.startsWith('data:application/pdf;base64,')
 }
 
 function checkPicture(image: Json | undefined, at: string): void {

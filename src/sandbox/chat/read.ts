@@ -16,6 +16,7 @@ import {
 } from '../model.ts'
 import { formInWords } from '../task/form.ts'
 import { readUserTurn, workingDirectory } from '../task/request.ts'
+import { isPdf } from './check-messages.ts'
 
 /** Number of reasoning tokens for each effort. Without an effort, a model shows no reasoning. */
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
@@ -34,7 +35,8 @@ export function readChatPrompt(body: JsonObject, facts: ModelFacts): Prompt {
   const last = spoken.slice(spoken.findLastIndex(message => message.role === 'assistant') + 1)
   const turn = readUserTurn(textsOf(last))
   const systemTexts = messages.filter(message => !spoken.includes(message)).map(message => contentText(message.content))
-  const pictures = messages.flatMap(message => partsOf(message.content)).filter(part => part.type === 'image_url')
+  const parts = messages.flatMap(message => partsOf(message.content))
+  const pictures = parts.filter(part => part.type === 'image_url' && !isPdf(part))
   const outputTokensMax = firstNumber(body.max_completion_tokens, body.max_tokens)
   const inputTokens = countInput(body, messages)
   checkWindow(inputTokens, outputTokensMax ?? 0, facts)
@@ -48,7 +50,7 @@ export function readChatPrompt(body: JsonObject, facts: ModelFacts): Prompt {
     outcomes: readOutcomes(last, messages),
     turns: spoken.length,
     images: pictures.map(readPicture),
-    documents: messages.flatMap(message => partsOf(message.content)).filter(part => part.type === 'file').length,
+    documents: parts.filter(part => part.type === 'file' || isPdf(part)).length,
     tools,
     toolChoice: choice,
     parallelCalls: body.parallel_tool_calls !== false,
@@ -166,13 +168,17 @@ function countInput(body: JsonObject, messages: readonly JsonObject[]): number {
 
 function countPart(part: JsonObject): number {
   if (part.type === 'text') return countText(textOf(part.text))
+  if (isPdf(part)) return countFile(isObject(part.image_url) ? textOf(part.image_url.url) : '')
   if (part.type === 'image_url') {
     const detail = isObject(part.image_url) ? textOf(part.image_url.detail) : ''
     return countPicture(readPicture(part), 'tiles', detail)
   }
-  const data = isObject(part.file) ? textOf(part.file.file_data) : ''
-  if (part.type === 'file') return countPdf(Buffer.from(data.slice(data.indexOf(',') + 1), 'base64'))
+  if (part.type === 'file') return countFile(isObject(part.file) ? textOf(part.file.file_data) : '')
   return countText(JSON.stringify(part).slice(0, 10_000))
+}
+
+function countFile(dataUrl: string): number {
+  return countPdf(Buffer.from(dataUrl.slice(dataUrl.indexOf(',') + 1), 'base64'))
 }
 
 function checkWindow(inputTokens: number, outputTokensMax: number, facts: ModelFacts): void {
