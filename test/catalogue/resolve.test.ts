@@ -131,8 +131,10 @@ test('prices are exact in µVND: per token, per call and per image', () => {
 })
 
 test('servedOn lists what an endpoint serves', () => {
-  expect(catalogue.servedOn('audio_speech').map(item => item.entry.id)).toEqual(['req/gpt-4o-mini-tts'])
-  expect(catalogue.servedOn('messages')).toHaveLength(88)
+  const served = createCatalogue(tablesOf()).servedOn
+  expect(served('images_generations').map(item => item.entry.id)).toEqual(['req/paint'])
+  expect(served('messages')).toHaveLength(5)
+  expect(served('audio_speech')).toEqual([])
 })
 
 test('a retired entry maps to its successor from midnight UTC on, and callers are warned before', () => {

@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DashboardOptions } from '../../src/dashboard/options.ts'
 import { latestFigures } from '../../src/dashboard/public/model-figures.ts'
-import { TABLES } from '../../src/generated/tables.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { LASTING_TABLES } from '../support/tables.ts'
 import { readable, unescaped, Visitor } from './visitor.ts'
@@ -21,17 +20,17 @@ function listed(html: string): string[] {
   return [...html.matchAll(/<h2><a href="\/models\/[^"]+">([^<]+)<\/a>/g)].map(match => match[1] as string)
 }
 
-const modelsWith = (wanted: (entry: (typeof TABLES.entries)[number]) => boolean) => [
-  ...new Set(TABLES.entries.filter(wanted).map(({ modelName }) => modelName)),
+const modelsWith = (wanted: (entry: (typeof LASTING_TABLES.entries)[number]) => boolean) => [
+  ...new Set(LASTING_TABLES.entries.filter(wanted).map(({ modelName }) => modelName)),
 ]
 
 test('the price list has a card per model with each way to call it, and filters by every choice', async () => {
   const { html } = await visitor.get('/models')
   expect(listed(html).sort()).toEqual(modelsWith(() => true).sort())
   const codes = [...html.matchAll(/<code>([^<]+)<\/code>/g)].map(match => match[1])
-  expect(codes.sort()).toEqual(TABLES.entries.map(({ id }) => id).sort())
+  expect(codes.sort()).toEqual(LASTING_TABLES.entries.map(({ id }) => id).sort())
   expect(readable(html)).toContain('650 ₫ / image')
-  const cases: [string, (entry: (typeof TABLES.entries)[number]) => boolean][] = [
+  const cases: [string, (entry: (typeof LASTING_TABLES.entries)[number]) => boolean][] = [
     ['channel=aws', entry => entry.channel === 'aws'],
     ['capability=vision', entry => entry.capabilities.includes('vision')],
     ['capability=image', entry => entry.kind === 'image'],
@@ -56,10 +55,10 @@ test('the price list has a card per model with each way to call it, and filters 
 
 test('the price list is sorted as asked', async () => {
   const order = async (sort: string) => listed((await visitor.get(`/models?capability=reasoning&sort=${sort}`)).html)
-  const facts = new Map(TABLES.entries.toReversed().map(entry => [entry.modelName, entry]))
+  const facts = new Map(LASTING_TABLES.entries.toReversed().map(entry => [entry.modelName, entry]))
   const tokenPrice = (name: string) =>
     Math.min(
-      ...TABLES.entries
+      ...LASTING_TABLES.entries
         .filter(entry => entry.modelName === name)
         .map(({ price: { per, vnd } }) => (per === 'mtok' ? vnd : vnd + 1e6)),
     )
@@ -267,8 +266,8 @@ test('models’ figures are read once for many views, and a page is shown withou
 test('a deprecated model shows its last day and names its successor', async () => {
   const late = await startTestGateway({
     tables: {
-      ...TABLES,
-      entries: TABLES.entries.map(entry =>
+      ...LASTING_TABLES,
+      entries: LASTING_TABLES.entries.map(entry =>
         entry.id === 'gpt-5.5'
           ? { ...entry, deprecated: { sinceOn: '2020-01-01', retiresOn: '2099-12-11', successor: 'gpt-6-sol' } }
           : entry.id === 'gpt-5.2'

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { LASTING_TABLES } from '../support/tables.ts'
 
 const CREDIT = 1_000n * 1_000_000n
 
@@ -266,7 +267,7 @@ test('reports oversized headers, and bytes that are not HTTP, with the same erro
 test('introduces itself on its front page', async () => {
   const page = await fetch(`${running.url}/`)
   expect(page.status).toBe(200)
-  expect(await page.json()).toMatchObject({ service: 'svc', models: 90 })
+  expect(await page.json()).toMatchObject({ service: 'svc', models: LASTING_TABLES.entries.length })
   const head = await fetch(`${running.url}/`, { method: 'HEAD' })
   expect(head.status).toBe(200)
   expect(await head.text()).toBe('')

@@ -4,10 +4,10 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { TABLES } from '../../src/generated/tables.ts'
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { json, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { LASTING_TABLES } from '../support/tables.ts'
 
 const DAY_MS = 86_400_000
 const day = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
@@ -30,13 +30,13 @@ const SOON: Readonly<Record<string, string | null>> = {
 const ENDED = ends(day(-30), day(-1), 'gpt-5.4')
 
 const tables: Tables = {
-  ...TABLES,
-  entries: TABLES.entries.map((entry): ModelEntry => {
+  ...LASTING_TABLES,
+  entries: LASTING_TABLES.entries.map((entry): ModelEntry => {
     const successor = SOON[entry.id]
     if (successor !== undefined) return { ...entry, deprecated: ends(day(59), day(59), successor) }
     if (entry.id === 'gpt-5.2') return { ...entry, deprecated: ENDED }
     if (entry.id === 'gpt-5.4-mini') return { ...entry, deprecated: ends(day(62), day(62), 'gpt-5.4') }
-    return { ...entry, deprecated: null }
+    return entry
   }),
 }
 

@@ -3,6 +3,7 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { LASTING_TABLES } from '../support/tables.ts'
 
 let running: TestGateway
 let account: TestAccount
@@ -80,7 +81,7 @@ test('the openai SDK reads the compressed list, and pickers see what a model cos
   const described = new Map(
     data.data.map(model => [model.id, (model as unknown as { description: string }).description]),
   )
-  expect(described.size).toBe(90)
+  expect(described.size).toBe(LASTING_TABLES.entries.length)
   expect(described.get('gpt-5.5')).toMatch(/^2,400 VND per 1M tokens\. \S/)
   expect(described.get('req/gpt-5.5')).toMatch(/^[\d,]+ VND per request\. \S/)
   expect(described.get('req/gpt-image-2')).toMatch(/^650 VND per image\. \S/)

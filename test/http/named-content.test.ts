@@ -5,10 +5,10 @@
 
 import { request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { TABLES } from '../../src/generated/tables.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { type LongStreams, startLongStreams } from '../support/long-streams.ts'
+import { LASTING_TABLES } from '../support/tables.ts'
 
 const REPLY = { events: 1, text: 'x', inputTokens: 20, outputTokens: 1, pauseMs: 0 }
 
@@ -44,7 +44,7 @@ const NAMED = [
 ] as const
 
 function factsOf(model: string): { price: bigint; context: bigint } {
-  const entry = TABLES.entries.find(({ id }) => id === model)
+  const entry = LASTING_TABLES.entries.find(({ id }) => id === model)
   return { price: BigInt(entry?.price.vnd ?? 0), context: BigInt(entry?.contextTokens ?? 0) }
 }
 

@@ -19,7 +19,6 @@ beforeAll(async () => {
 afterAll(() => running.close())
 
 test('the model list for this endpoint has every chat model', async () => {
-  expect(ENTRIES.length).toBe(88)
   const response = await fetch(`${running.url}/v1/models?endpoint=responses`, {
     headers: { authorization: `Bearer ${account.apiKey}` },
   })

@@ -3,8 +3,7 @@
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { TABLES } from '../../src/generated/tables.ts'
-import type { ModelEntry, Tables } from '../../src/generated/types.ts'
+import type { Tables } from '../../src/generated/types.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { exportUsageCsv } from '../../src/ledger/reports/csv.ts'
 import { readUsageRows } from '../../src/ledger/reports/rows.ts'
@@ -20,6 +19,7 @@ import {
   until,
   write,
 } from '../support/scripted-upstream.ts'
+import { LASTING_TABLES } from '../support/tables.ts'
 
 const PER_VND = 1_000_000n
 const CREDIT = 1_000_000n * PER_VND
@@ -28,10 +28,9 @@ const USE_VND = 500
 
 /** Tables with a price for searches on every upstream but one, where searches are free. */
 function selling(): Tables {
-  const entries: readonly ModelEntry[] = TABLES.entries
   return {
-    ...TABLES,
-    entries: entries.map(entry => ({
+    ...LASTING_TABLES,
+    entries: LASTING_TABLES.entries.map(entry => ({
       ...entry,
       upstreams: entry.upstreams.map(target => ({
         ...target,

@@ -197,7 +197,7 @@ describe('an effort reaches each model in its own terms', () => {
     ['claude-opus-4-6', { thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } }],
     ['claude-haiku-4-5', { thinking: { type: 'enabled', budget_tokens: 8192 } }],
     ['gpt-5.5', { reasoning_effort: 'medium' }],
-    ['gpt-5', { reasoning_effort: 'medium' }],
+    ['gpt-5.1', { reasoning_effort: 'medium' }],
     ['gpt-6-sol', { reasoning_effort: 'medium' }],
     ['deepseek-v4-flash', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }],
     ['qwen3.7-max', { enable_thinking: true, thinking_budget: 8192 }],

@@ -52,7 +52,7 @@ test.each<[string, string, WireName, JsonObject, readonly string[]]>([
   ],
   [
     'where both are supported nothing changes',
-    'gpt-5',
+    'gpt-5.1',
     'chat_completions',
     { tools: [CHAT_TOOL], reasoning_effort: 'high' },
     ['chat_completions'],
