@@ -193,6 +193,7 @@ async function openerOf(model: string, format: WireName, wire: WireName): Promis
     inputTokensEstimate: 10,
     countInputTokens: () => 10,
     reportedTokensMax: 1_000_000,
+    limits: { replyValuesMax: 100_000 },
     outputTokensAfforded: null,
   })
   return prepared.openStream

@@ -111,6 +111,12 @@ export const LIMITS = {
     max: 1024 * MIB,
     what: 'Largest non-streamed reply of an upstream.',
   },
+  replyValuesMax: {
+    fallback: 200_000,
+    min: 10_000,
+    max: 100_000_000,
+    what: "Most JSON values in an upstream's non-streamed reply, or in one event of its stream, log probabilities not counted.",
+  },
   repliesBytesMax: {
     fallback: 192 * MIB,
     min: MIB,

@@ -1,10 +1,20 @@
 /** Feeds an upstream's bytes to a reply stream. Events that the stream can read without parsing bypass the event parser. */
 
-import { type ByteText, byteText } from '../lib/byte-text.ts'
+import { type ByteText, byteText, toBuffer } from '../lib/byte-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'
+import { countValues } from '../lib/json-scan.ts'
 import { eventEnd, type SseEvent, type SseOptions, SseReader } from '../lib/sse.ts'
+import { type Shortened, withoutLogprobs } from './logprobs.ts'
 import type { ReplyStream } from './reply-stream.ts'
 import { DONE } from './stream-event.ts'
+
+/** Events up to this size, in bytes, cannot have so many values that they need to be counted. */
+const LONG_BYTES = 64 * 1024
+
+export interface FeedOptions extends SseOptions {
+  /** Most JSON values in one event, without log probabilities. */
+  readonly replyValuesMax: number
+}
 
 /** Receives complete events for the client. */
 export type WriteEvents = (events: ByteText) => void
@@ -12,14 +22,16 @@ export type WriteEvents = (events: ByteText) => void
 export class StreamFeed {
   readonly #stream: ReplyStream
   readonly #reader: SseReader
-  readonly #eventBytesMax: number
+  readonly #options: FeedOptions
   readonly #write: WriteEvents
+  /** The log probabilities of the event that has ended the stream; null if it has none. */
+  #last: Shortened | null = null
 
-  constructor(stream: ReplyStream, write: WriteEvents, options: SseOptions) {
+  constructor(stream: ReplyStream, write: WriteEvents, options: FeedOptions) {
     this.#stream = stream
     this.#write = write
     this.#reader = new SseReader(options)
-    this.#eventBytesMax = options.eventBytesMax
+    this.#options = options
   }
 
   /** Bytes of the event that is still incomplete. */
@@ -29,7 +41,7 @@ export class StreamFeed {
 
   /** Processes the next bytes, up to the event that ends the stream. Throws whatever the stream or the event parser throws. */
   push(chunk: Buffer): void {
-    if (this.#stream.skim === undefined || chunk.length > this.#eventBytesMax) {
+    if (this.#stream.skim === undefined || chunk.length > this.#options.eventBytesMax) {
       this.#read(chunk)
       return
     }
@@ -51,19 +63,36 @@ export class StreamFeed {
     }
   }
 
+  /** Returns the stream's last events, which `events` are without their log probabilities. */
+  whole(events: ByteText): ByteText {
+    return this.#last === null ? events : this.#last.restore(events)
+  }
+
   /** Call this after the last byte. Processes an event that lacks only its blank line; ignores a truncated event. */
   end(): void {
     for (const event of this.#reader.end()) {
-      if (isWhole(event)) this.#write(this.#stream.push(event))
+      if (isWhole(event)) this.#write(this.#push(event))
     }
   }
 
   #read(chunk: Buffer): void {
     const stream = this.#stream
     for (const event of this.#reader.push(chunk)) {
-      this.#write(stream.push(event))
+      this.#write(this.#push(event))
       if (stream.finished) return
     }
+  }
+
+  #push(event: SseEvent): ByteText {
+    const stream = this.#stream
+    if (event.raw.length <= LONG_BYTES) return stream.push(event)
+    const text = byteText(event.raw)
+    const short = withoutLogprobs(text)
+    countValues(short?.text ?? text, { valuesMax: this.#options.replyValuesMax })
+    if (short === null) return stream.push(event)
+    const events = short.restore(stream.push(event.withRaw(toBuffer(short.text))))
+    if (stream.finished) this.#last = short
+    return events
   }
 }
 

@@ -126,7 +126,8 @@ class ChatCall {
   /** Replays a non-streamed reply as the stream that the provider should have sent. */
   asEvents(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply> {
     const { services, call } = this.#opened
-    return asStream(reply, target, { bytesMax: services.limits.replyBytesMax, room: call.replyRoom })
+    const { limits } = services
+    return asStream(reply, target, { bytesMax: limits.replyBytesMax, room: call.replyRoom, limits })
   }
 
   /** Called once a stream has begun: there will be no further attempt, so the body can be released. */
@@ -198,6 +199,7 @@ class ChatCall {
       ...this.checks,
       inputTokensEstimate: this.#funding.input.tokens,
       outputTokensAfforded: this.#funded.outputTokensAfforded,
+      limits: services.limits,
     })
   }
 }

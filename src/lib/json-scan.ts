@@ -185,6 +185,13 @@ export class JsonScan {
   }
 }
 
+/** Counts the values of a text that is not too long to be scanned at once. Throws NestingError or JsonSizeError. */
+export function countValues(text: ByteText, limits: ScanLimits): number {
+  const scan = new JsonScan(text, limits)
+  scan.run(Number.POSITIVE_INFINITY)
+  return scan.values
+}
+
 function isColonNext(text: ByteText, at: number): boolean {
   let code = text.charCodeAt(at)
   while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at)

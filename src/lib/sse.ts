@@ -40,6 +40,11 @@ export class SseEvent {
     this.#first = first
   }
 
+  /** The same block with other bytes. */
+  withRaw(raw: Buffer): SseEvent {
+    return new SseEvent(raw, { first: this.#first, isCut: this.isCut })
+  }
+
   /** Value of the block's `event:` line; '' when it has none. */
   get name(): string {
     if (!this.#parsed) this.#parse()

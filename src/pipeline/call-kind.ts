@@ -10,7 +10,7 @@ import type { Call, PipelineLimits } from './call.ts'
 import type { PreparedBody } from './dispatch.ts'
 import type { CallExtras } from './extras.ts'
 import type { Metered } from './meter.ts'
-import type { PreparedCall } from './prepared-call.ts'
+import type { PreparedCall, ReadReply } from './prepared-call.ts'
 import type { StreamEnd } from './relay-stream.ts'
 import type { Resolution } from './resolve.ts'
 import type { CallScope } from './run-billed.ts'
@@ -55,7 +55,7 @@ type PreparedFor<Prepared extends PreparedBody> = (target: UpstreamTarget) => Pr
 export interface WholeCall {
   readonly reply: 'whole'
   readonly prepare: PreparedFor<Pick<PreparedCall, 'readReply'> & PreparedBody>
-  usedBy(reply: ReturnType<PreparedCall['readReply']>): Metered
+  usedBy(reply: ReadReply): Metered
 }
 
 /** A reply that is a stream of events. */

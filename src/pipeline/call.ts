@@ -162,6 +162,8 @@ export interface PipelineLimits {
   readonly replyBytesMax: number
   /** Largest single event in an upstream's stream, in bytes. */
   readonly eventBytesMax: number
+  /** Most JSON values in a non-streamed reply, or in one event of a stream, without log probabilities. */
+  readonly replyValuesMax: number
   /** How long the upstream may be silent before the client gets a ping, in ms. */
   readonly pingAfterMs: number
   /** Maximum number of attempts per call, across all upstreams. */

@@ -14,6 +14,9 @@ import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { type ReplyRoom, Reservation } from '../upstream/reply-room.ts'
 
+/** Longer events are no errors, and take too long to parse here. */
+const ERROR_CHARACTERS_MAX = 256 * 1024
+
 export interface FirstEventOptions {
   /** Largest size of the first event, and of the comments before it, in bytes. */
   readonly eventBytesMax: number
@@ -124,6 +127,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
 
 function errorIn(event: SseEvent, secrets: readonly string[]): GatewayError | null {
   const { data } = event
+  if (data.length > ERROR_CHARACTERS_MAX) return null
   if (data === '[DONE]') return new GatewayError('upstream_failed', { cause: 'the stream is empty' })
   const value = parseJson(data)
   if (value === undefined) return new GatewayError('upstream_failed', { cause: 'the first event is not JSON' })

@@ -5,6 +5,7 @@ import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { UsageReport } from '../conversation/usage.ts'
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import type { ByteText } from '../lib/byte-text.ts'
+import type { PipelineLimits } from './call.ts'
 import type { PreparedBody } from './dispatch.ts'
 import type { ChatBody } from './receive.ts'
 
@@ -12,6 +13,8 @@ import type { ChatBody } from './receive.ts'
 export interface ReadReply {
   readonly body: Buffer | ByteText
   readonly usage: UsageReport
+  /** The provider's reply without its log probabilities; absent if they have not been set aside. */
+  readonly shortened?: Buffer
   /** Number of images in the reply. Default: 0. */
   readonly images?: number
   /** Counts the output tokens in the reply's text. */
@@ -19,8 +22,8 @@ export interface ReadReply {
 }
 
 export interface PreparedCall extends PreparedBody {
-  /** Reads the body of a 2xx reply. Throws GatewayError `upstream_failed` if it is not a valid reply. */
-  readReply(bytes: Buffer): ReadReply
+  /** Reads the body of a 2xx reply. Throws or rejects with GatewayError `upstream_failed` if it is not a valid reply. */
+  readReply(bytes: Buffer): ReadReply | Promise<ReadReply>
   openStream(): ReplyStream
 }
 
@@ -43,4 +46,5 @@ export interface Preparation<Format extends WireName = WireName> {
   readonly countInputTokens: () => number
   /** Larger token counts in the reply are not believed (see `stream-result.ts`). */
   readonly reportedTokensMax: number
+  readonly limits: Pick<PipelineLimits, 'replyValuesMax'>
 }

@@ -8,10 +8,12 @@ import { readReplyError } from '../conversation/reply-error.ts'
 import { gatewayErrorOf } from '../conversation/upstream-error.ts'
 import { GatewayError } from '../errors.ts'
 import { parseJson } from '../lib/json.ts'
+import { JsonSizeError } from '../lib/json-scan.ts'
 import { NestingError } from '../lib/json-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ReplyRoom } from '../upstream/reply-room.ts'
+import { LONG_BYTES } from './long-reply.ts'
 import type { PreparedCall, ReadReply } from './prepared-call.ts'
 
 export interface WholeBounds {
@@ -28,7 +30,7 @@ export function readWhole(reply: UpstreamReply, { bytesMax, room }: WholeBounds)
 }
 
 /**
- * Resolves with the reply for the client. Calls `onRead` with the bytes of a valid reply. Throws GatewayError `upstream_…` if
+ * Resolves with the reply for the client. Calls `onRead` with the bytes of a valid reply, without long log probabilities. Throws GatewayError `upstream_…` if
  * the reply ends early, is invalid, or reports an error despite its 200 status.
  */
 export async function readWholeReply(
@@ -39,21 +41,27 @@ export async function readWholeReply(
 ): Promise<ReadReply> {
   const bytes = await readWhole(reply, bounds)
   try {
-    const read = prepared.readReply(bytes)
-    onRead(bytes)
+    const reading = prepared.readReply(bytes)
+    const read = reading instanceof Promise ? await reading : reading
+    onRead(read.shortened ?? bytes)
     return read
   } catch (error) {
     // Any other code means that the format's reader has already extracted the provider's error from the reply. Its error says
     // more than the errors below.
     if (error instanceof GatewayError && error.code !== 'upstream_failed') throw withoutSecrets(error, reply.secrets)
-    const value = parseJson(bytes.toString('utf8'))
+    const value = bytes.length > LONG_BYTES ? undefined : parseJson(bytes.toString('utf8'))
     const reported = value === undefined ? null : readReplyError(value, { secrets: reply.secrets })
     throw reported === null ? unreadable(error) : gatewayErrorOf(reported)
   }
 }
 
-/** Blames the provider if its reply is nested too deeply to be processed; returns other errors unchanged. */
+/** Blames the provider if its reply is nested too deeply or has too many values to be processed; returns other errors unchanged. */
 export function unreadable(error: unknown): unknown {
+  if (error instanceof JsonSizeError) {
+    return new GatewayError('upstream_failed', {
+      cause: new UpstreamFault('oversized', `the reply has ${error.message}`),
+    })
+  }
   const isTooDeep = error instanceof NestingError || error instanceof RangeError
   return isTooDeep ? new GatewayError('upstream_failed', { cause: 'the reply is nested too deeply' }) : error
 }

@@ -70,8 +70,7 @@ class RelayRun {
     this.#relay = relay
     this.#resolve = resolve
     this.#reject = reject
-    const { eventBytesMax } = relay.limits
-    this.#feed = new StreamFeed(relay.stream, events => this.#write(events), { eventBytesMax })
+    this.#feed = new StreamFeed(relay.stream, events => this.#write(events), relay.limits)
     this.#reservation = new Reservation(relay.room, {
       wait: () => relay.upstream.pause(),
       granted: () => this.#resume(),
@@ -208,7 +207,7 @@ class RelayRun {
     const { client, stream, settle } = this.#relay
     let last: ByteText
     try {
-      last = stream.end()
+      last = this.#feed.whole(stream.end())
     } catch (error) {
       this.#fail(error)
       return

@@ -97,6 +97,7 @@ async function ask(services: Services, { upstream, entry, credential }: Asked): 
       outputTokensAfforded: null,
       countInputTokens: () => 1,
       reportedTokensMax: COUNT_MAX,
+      limits: services.limits,
     })
     const reply = await callUpstream(
       upstream,
@@ -123,7 +124,7 @@ async function ask(services: Services, { upstream, entry, credential }: Asked): 
     if (reply.status < 200 || reply.status >= 300) {
       throw gatewayErrorOf(readUpstreamFailure(await readFailure(reply, upstream)))
     }
-    prepared.readReply(await reply.readBody(REPLY_BYTES_MAX))
+    await prepared.readReply(await reply.readBody(REPLY_BYTES_MAX))
     return answer('ok', 0)
   } catch (cause) {
     const error = cause instanceof GatewayError ? cause : gatewayErrorFor(cause)

@@ -27,7 +27,10 @@ const usage = { inputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, outpu
 
 function relayed(stream: ReplyStream, text: string, chunkBytes = 1_000_000): string {
   const parts: Buffer[] = []
-  const feed = new StreamFeed(stream, events => parts.push(toBuffer(events)), { eventBytesMax: 1_000_000 })
+  const feed = new StreamFeed(stream, events => parts.push(toBuffer(events)), {
+    eventBytesMax: 1_000_000,
+    replyValuesMax: 100_000,
+  })
   const bytes = Buffer.from(text, 'utf8')
   for (let at = 0; at < bytes.length; at += chunkBytes) feed.push(bytes.subarray(at, at + chunkBytes))
   parts.push(toBuffer(stream.end()))

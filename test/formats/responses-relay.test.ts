@@ -27,7 +27,7 @@ function relayed(sse: string, options: Partial<ResponsesRelayOptions>): string {
   const stream = new ResponsesRelay({ ...OPTIONS, ...options })
   const parts: Buffer[] = []
   const write = (events: ByteText) => parts.push(toBuffer(events))
-  const feed = new StreamFeed(stream, write, { eventBytesMax: 1_000_000 })
+  const feed = new StreamFeed(stream, write, { eventBytesMax: 1_000_000, replyValuesMax: 100_000 })
   feed.push(Buffer.from(sse))
   feed.end()
   write(stream.end())

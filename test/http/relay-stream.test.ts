@@ -72,6 +72,7 @@ function relay({ hold = null }: Partial<Pick<StreamRelay, 'hold'>> = {}) {
     limits: {
       ...({} as Parameters<typeof relayStream>[0]['limits']),
       eventBytesMax: EVENT_BYTES_MAX,
+      replyValuesMax: 100_000,
       pingAfterMs: 60_000,
     },
     pinger: new Pinger({ nowMs: () => performance.now(), everyMs: 60_000 }),

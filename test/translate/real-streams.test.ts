@@ -34,7 +34,7 @@ const FRESH_ID = /(chatcmpl-|msg_|resp_|rs_|fc_|ctc_|toolu_|call_)[0-9a-f-]{32,3
 function tell(stream: ReplyStream, chunks: readonly Buffer[]): Told {
   const written: Buffer[] = []
   const write = (events: ByteText) => written.push(toBuffer(events))
-  const feed = new StreamFeed(stream, write, { eventBytesMax: 100_000 })
+  const feed = new StreamFeed(stream, write, { eventBytesMax: 100_000, replyValuesMax: 100_000 })
   let failure: string | null = null
   try {
     for (const chunk of chunks) if (!stream.finished) feed.push(chunk)

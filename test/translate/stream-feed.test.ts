@@ -12,7 +12,7 @@ import { callPieces, chatCalls, messagesCalls, responsesCalls } from './call-byt
 import { openConversion, WIRES, type Wire } from './conversions.ts'
 import { type ContentPart, chatBytes, escapes, messagesBytes, pieces, responsesBytes } from './stream-bytes.ts'
 
-const LIMIT = { eventBytesMax: 1_000_000 }
+const LIMIT = { eventBytesMax: 1_000_000, replyValuesMax: 100_000 }
 
 interface Told {
   readonly bytes: string

@@ -63,6 +63,7 @@ async function upstreamBody(entry: ModelEntry, extra: object): Promise<string | 
       outputTokensAfforded: null,
       countInputTokens: () => 10,
       reportedTokensMax: 1_000_000,
+      limits: { replyValuesMax: 10_000 },
     })
     return prepared.body.toString()
   } catch (error) {
