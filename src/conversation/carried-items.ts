@@ -29,8 +29,8 @@ const PLAIN_BYTES_MAX = 4 * 1024
 const QUICKLY = { level: constants.Z_BEST_SPEED }
 /** Largest JSON to compress, in bytes. Anything longer would never fit into an id. */
 const ITEMS_BYTES_MAX = 512 * 1024
-/** Largest JSON that an id may expand to, in bytes. */
-const JSON_BYTES_MAX = 4 * 1024 * 1024
+/** Largest JSON that the ids of one request may expand to, in bytes: more than any model can read. */
+const EXPANDED_BYTES_MAX = 8 * 1024 * 1024
 
 /** Wraps a JSON payload in an envelope: a token that this gateway signs for one account (see `envelope.ts`). */
 export type WrapJson = (json: ByteText) => string
@@ -70,19 +70,42 @@ function deflated(list: ByteText): ByteText {
   return ofCharacters(`"deflated":"${deflateRawSync(toBuffer(list), QUICKLY).toString('base64url')}"`)
 }
 
-/** Returns the items that an id carries. Empty if it carries none, or was not issued by this gateway for this account. */
-export function itemsCarriedBy(id: string, openEnvelope: OpenEnvelope): readonly JsonObject[] {
-  if (id.length > CARRYING_ID_LENGTH_MAX) return []
-  const payload = openEnvelope(id.slice(id.indexOf('_') + 1))
-  if (!isObject(payload) || payload.kind !== 'items') return []
-  if (Array.isArray(payload.items)) return payload.items.filter(isObject)
-  const deflated = textOrNull(payload.deflated)
-  if (deflated === null) return []
-  try {
-    const json = inflateRawSync(Buffer.from(deflated, 'base64url'), { maxOutputLength: JSON_BYTES_MAX })
-    return arrayOrEmpty(parseJson(json.toString('utf8'))).filter(isObject)
-  } catch {
-    return []
+/** Reads the items that ids carry: each only once, however often a request repeats it. */
+export class IdReader {
+  readonly #openEnvelope: OpenEnvelope
+  readonly #read = new Set<string>()
+  #bytesLeft = EXPANDED_BYTES_MAX
+
+  constructor(openEnvelope: OpenEnvelope) {
+    this.#openEnvelope = openEnvelope
+  }
+
+  /**
+   * Returns the items that the id carries. Empty if it carries none, was read before, or was not issued by this gateway for this
+   * account. Throws GatewayError `invalid_request` if all ids together carry too much.
+   */
+  itemsOf(id: string): readonly JsonObject[] {
+    if (id.length > CARRYING_ID_LENGTH_MAX) return []
+    // Clients can change the prefix.
+    const envelope = id.slice(id.indexOf('_') + 1)
+    if (this.#read.has(envelope)) return []
+    this.#read.add(envelope)
+    const payload = this.#openEnvelope(envelope)
+    if (!isObject(payload) || payload.kind !== 'items') return []
+    if (Array.isArray(payload.items)) return payload.items.filter(isObject)
+    const deflated = textOrNull(payload.deflated)
+    return deflated === null ? [] : arrayOrEmpty(parseJson(this.#inflated(deflated))).filter(isObject)
+  }
+
+  #inflated(deflated: string): string {
+    try {
+      const json = inflateRawSync(Buffer.from(deflated, 'base64url'), { maxOutputLength: this.#bytesLeft })
+      this.#bytesLeft -= json.length
+      return json.toString('utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') return ''
+      return refuse('input', 'the items that it refers to are too long together. Send less.')
+    }
   }
 }
 
@@ -102,31 +125,33 @@ export function unresolvedItems(id: string, place: string): readonly never[] {
 
 /** Resolves the item references of one request. The referenced item is in the id itself or in another of the request's ids. */
 export class CarriedItems {
-  readonly #openEnvelope: OpenEnvelope
   readonly #items = new Map<string, JsonObject>()
   readonly #carriers = new Set<string>()
 
-  /** `ids`: all references in the request, because an id may carry the item that an earlier id refers to. */
+  /**
+   * `ids`: all references in the request, because an id may carry the item that an earlier id refers to. Throws GatewayError
+   * `invalid_request` if they carry too much.
+   */
   constructor(ids: Iterable<string>, openEnvelope: OpenEnvelope) {
-    this.#openEnvelope = openEnvelope
-    for (const id of ids) this.#read(id)
+    const reader = new IdReader(openEnvelope)
+    for (const id of ids) {
+      for (const item of reader.itemsOf(id)) {
+        const own = textOrNull(item.id)
+        if (own !== null) this.#carriers.add(id)
+        this.#items.set(own ?? id, item)
+      }
+    }
   }
 
   /**
-   * Returns the item that the id refers to. Empty for the empty reasoning item that a stream gets only to carry other items;
-   * null for an unknown id.
+   * Returns the item that the id refers to, but only the first time: providers refuse an item that is there twice. Empty from
+   * then on, and for the empty reasoning item that a stream gets only to carry other items; null for an unknown id.
    */
   resolve(id: string): readonly JsonObject[] | null {
     const item = this.#items.get(id)
-    if (item !== undefined) return [item]
-    return this.#carriers.has(id) ? [] : null
-  }
-
-  #read(id: string): void {
-    for (const item of itemsCarriedBy(id, this.#openEnvelope)) {
-      const own = textOrNull(item.id)
-      if (own !== null) this.#carriers.add(id)
-      this.#items.set(own ?? id, item)
-    }
+    if (item === undefined) return this.#carriers.has(id) ? [] : null
+    this.#items.delete(id)
+    this.#carriers.add(id)
+    return [item]
   }
 }

@@ -275,7 +275,7 @@ describe('for same-format calls', () => {
       { ...kept, id },
       reference,
     ]
-    expect(same({ input })).toEqual({ input: [user('hi'), own, kept, kept, kept, reference] })
+    expect(same({ input })).toEqual({ input: [user('hi'), own, kept, kept, reference] })
   })
 
   test('an id that carries other items is replaced with them', () => {

@@ -19,7 +19,8 @@ import {
   CARRYING_ID_LENGTH_MAX,
   CarriedItems,
   carryingId,
-  itemsCarriedBy,
+  IdReader,
+  type OpenEnvelope,
 } from '../../src/conversation/carried-items.ts'
 import { makeEnvelopeSigner } from '../../src/conversation/envelope.ts'
 import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
@@ -60,6 +61,7 @@ const carrying = (items: JsonObject[]) =>
     items.map(item => encodeText(JSON.stringify(item))),
     SIGNER.wrapJson,
   )
+const itemsCarriedBy = (id: string, open: OpenEnvelope) => new IdReader(open).itemsOf(id)
 const deflated = (items: JsonObject[]) => deflateRawSync(JSON.stringify(items)).toString('base64url')
 
 describe('an id', () => {
@@ -101,6 +103,23 @@ describe('an id', () => {
   ])('%s carries nothing', (_what, other) => {
     expect(itemsCarriedBy(other, SIGNER.open)).toEqual([])
     expect(new CarriedItems([other], SIGNER.open).resolve(other)).toBeNull()
+  })
+
+  test('is opened once, and its item used once, however often a request repeats it', () => {
+    let opened = 0
+    const ids = [id, ...['msg_1', 'msg_1'], id, id.replace('rs_', 'other_')]
+    const carried = new CarriedItems(ids, text => {
+      if (text === id.slice(3)) opened++
+      return SIGNER.open(text)
+    })
+    expect(opened).toBe(1)
+    expect([carried.resolve('msg_1'), carried.resolve('msg_1'), carried.resolve(id)]).toEqual([items, [], []])
+  })
+
+  test('is refused if all ids of a request together carry more than any model can read', () => {
+    const ids = Array.from({ length: 17 }, (_, index) => carrying([{ id: `msg_${index}`, text: 'a'.repeat(500_000) }])!)
+    expect(new CarriedItems(ids.slice(0, 16), SIGNER.open).resolve('msg_15')).toHaveLength(1)
+    expect(() => new CarriedItems(ids, SIGNER.open)).toThrow('input: the items that it refers to are too long together')
   })
 
   test('opens only for the account that got it', () => {
