@@ -1,6 +1,5 @@
 /** Assembles a running gateway: database, ledger, upstreams, pipeline, HTTP server. */
 
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import manifest from '../../package.json' with { type: 'json' }
@@ -30,6 +29,7 @@ import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import { openBackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
 import { addPages } from './pages.ts'
+import { processName } from './process-name.ts'
 import { type Metrics, Telemetry } from './telemetry.ts'
 
 export interface GatewayOptions {
@@ -42,7 +42,7 @@ export interface GatewayOptions {
   /** URL of the sandbox, which stands in for upstreams without credentials; null makes those upstreams unavailable. */
   readonly sandboxUrl: string | null
   readonly log: Logger
-  /** Stable, and unique among running processes; by default derived from host name and port. */
+  /** Stable, and unique among running processes; by default `processName`. */
   readonly instanceName?: string
   /** Called during shutdown, once calls have had time to finish, with the name of each component about to be closed. */
   readonly onClosing?: (step: string) => void
@@ -78,10 +78,6 @@ export interface Gateway {
 export type RetireMode = 'replaced' | 'leaving' | 'quick'
 
 const nowMs = () => performance.now()
-
-function processName({ port, worker }: Config): string {
-  return `${hostname()}-${port}${worker === null ? '' : `-${worker}`}`
-}
 
 /** Whether a database responds that takes writes, which a standby does not. */
 async function databaseAnswers(sql: Sql): Promise<boolean> {

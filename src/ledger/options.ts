@@ -2,7 +2,7 @@
 
 export interface LedgerOptions {
   readonly url: string
-  /** Built from the host name and the worker's number, so that it survives restarts. Unique among running processes. */
+  /** Survives restarts. Unique among running processes, on all machines. */
   readonly instanceName: string
   /** Folder for the spool, on a disk that survives a restart of the process. */
   readonly spoolDir: string

@@ -5,6 +5,7 @@ import { type MetricsServer, startMetricsServer } from '../../telemetry/metrics-
 import { Closing } from '../closing.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { type Foundation, layFoundation } from '../foundation.ts'
+import { folderNumber } from '../process-name.ts'
 import { greet } from '../welcome.ts'
 import { gatherMetrics } from './metrics.ts'
 import { WorkerPool, WorkerStartError } from './pool.ts'
@@ -58,6 +59,8 @@ export async function supervise(
         report: ({ level, message, cause }) => log[level]({ cause }, message),
       })
     }
+    // All workers shall find the same one.
+    folderNumber(config.dataDir)
     onWorkersStarting(() => pool.abandonStarts())
     const { url, sandboxed, catalogue } = await pool.start()
     log.info({ url, catalogue, workers: config.workers }, 'ready')
