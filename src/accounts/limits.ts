@@ -24,6 +24,8 @@ export interface PeopleLimits {
   readonly verifySeconds: number
   /** How long people have to sign in at the provider and come back. */
   readonly attemptSeconds: number
+  /** Sign-ins with a provider that may begin per hour in one network. Each leaves a row until it has expired. */
+  readonly attemptsPerNetworkMax: number
   /** How long the owner of an address has to agree to linking a provider. */
   readonly linkSeconds: number
   readonly providerTimeoutMs: number
@@ -78,6 +80,7 @@ export const PEOPLE_LIMITS: PeopleLimits = {
   passkeysMax: 20,
   verifySeconds: 86_400,
   attemptSeconds: 600,
+  attemptsPerNetworkMax: 1_000,
   linkSeconds: 3_600,
   providerTimeoutMs: 10_000,
   providerReplyBytesMax: 1024 * 1024,

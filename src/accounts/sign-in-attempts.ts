@@ -15,7 +15,10 @@ import {
   type ProviderId,
 } from './identity-providers/types.ts'
 import type { PeopleLimits } from './limits.ts'
+import { networkOf } from './network.ts'
 import { hashToken, isToken, makeToken } from './secret-token.ts'
+import { countQuota } from './throttle.ts'
+import type { PeopleServices, Throttled, Visitor } from './types.ts'
 
 const BEGIN = `insert into sign_in_attempt (attempt_hash, provider, account_id, next, expires_at)
   values (decode($1, 'hex'), $2::text::smallint, $3::text::bigint, $4, now() + make_interval(secs => $5::text::integer))`
@@ -52,13 +55,23 @@ export interface WaitingAttempt {
   readonly linkHash: string | null
 }
 
-/** Starts an attempt and returns the cookie's value. */
-export async function beginAttempt(sql: AnySql, limits: PeopleLimits, attempt: Attempt): Promise<string> {
+export type BegunAttempt = { readonly outcome: 'begun'; readonly token: string } | Throttled
+
+/** Starts an attempt; `token` is the cookie's value. */
+export async function beginAttempt(
+  { sql, limits }: Pick<PeopleServices, 'sql' | 'limits'>,
+  { ipAddress }: Pick<Visitor, 'ipAddress'>,
+  attempt: Attempt,
+): Promise<BegunAttempt> {
+  const subject = networkOf(ipAddress)
+  const quota = { kind: 'attempts_of_network', subject, max: limits.attemptsPerNetworkMax } as const
+  const retryAfterSeconds = await countQuota(sql, quota)
+  if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
   const token = makeToken()
   const account = attempt.accountId === null ? null : String(attempt.accountId)
   const row = [hashToken(token) as string, String(PROVIDER_CODES[attempt.provider]), account, attempt.next]
   await sql.unsafe(BEGIN, [...row, String(limits.attemptSeconds)])
-  return token
+  return { outcome: 'begun', token }
 }
 
 /** Reads an attempt that the provider has not answered yet, for the page that sends the browser there. Does not consume it. */

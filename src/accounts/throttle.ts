@@ -22,6 +22,7 @@ const KINDS = {
   resets_to_address: 11,
   changes_of_email: 12,
   right_passwords: 13,
+  attempts_of_network: 14,
 } as const
 
 export type FailureKind =
@@ -36,6 +37,7 @@ export type QuotaKind =
   | 'resets_to_address'
   | 'changes_of_email'
   | 'right_passwords'
+  | 'attempts_of_network'
   | 'registrations_of_network'
   | 'registrations'
 

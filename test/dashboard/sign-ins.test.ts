@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { PEOPLE_LIMITS } from '../../src/accounts/limits.ts'
+import { networkOf } from '../../src/accounts/network.ts'
 import { blockAccount } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { openSession } from '../../src/accounts/sessions.ts'
@@ -480,4 +481,17 @@ test('no token, code or secret of a sign-in is stored', async () => {
   const columns = await sql`select column_name from information_schema.columns
     where table_name in ('identity', 'sign_in_attempt') and column_name ~ 'token|code|secret|nonce|state|verifier'`
   expect(columns).toHaveLength(0)
+})
+
+test('a network that begins attempts without end is told to wait, and leaves no more rows behind', async () => {
+  const { sql } = running.database
+  const begun = async () => Number((await sql`select count(*) from sign_in_attempt`)[0]?.count)
+  const network = networkOf('127.0.0.1')
+  await sql`insert into throttle (kind, subject, attempts)
+    values (14, ${network}, ${PEOPLE_LIMITS.attemptsPerNetworkMax - 1})`
+  const before = await begun()
+  expect((await visitor().get('/signin/google')).location).toContain(google.url)
+  const refused = await visitor().get('/signin/github')
+  expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+  expect(await begun()).toBe(before + 1)
 })

@@ -20,6 +20,7 @@ import {
   signInWithProvider,
 } from '../../accounts/provider-sign-in.ts'
 import { type Attempt, beginAttempt, secretsOf, takeAttempt } from '../../accounts/sign-in-attempts.ts'
+import type { Throttled } from '../../accounts/types.ts'
 import { localPath, splitTarget } from '../guard.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
@@ -64,25 +65,27 @@ export function offeredProviders({ options }: PageRequest, next: string) {
 }
 
 /**
- * Begins a sign-in attempt. Returns the attempt's token and the provider's URL to go to; null if the provider is not configured
- * or cannot be reached.
+ * Begins a sign-in attempt. Returns the attempt's token and the provider's URL to go to. `away`: the provider is not configured or
+ * cannot be reached.
  */
 export async function beginAt(
-  { options }: PageRequest,
+  { options, visitor }: PageRequest,
   attempt: Attempt,
-): Promise<{ attempt: string; url: string } | null> {
+): Promise<{ outcome: 'begun'; attempt: string; url: string } | { outcome: 'away' } | Throttled> {
   const provider = options.people.providers.get(attempt.provider)
-  if (provider === undefined) return null
-  const token = await beginAttempt(options.people.sql, options.people.limits, attempt)
-  const url = await reach(() => provider.start(secretsOf(token)), options)
-  return url instanceof ProviderError ? null : { attempt: token, url }
+  if (provider === undefined) return { outcome: 'away' }
+  const begun = await beginAttempt(options.people, visitor, attempt)
+  if (begun.outcome === 'throttled') return begun
+  const url = await reach(() => provider.start(secretsOf(begun.token)), options)
+  return url instanceof ProviderError ? { outcome: 'away' } : { outcome: 'begun', attempt: begun.token, url }
 }
 
 async function start(request: PageRequest, provider: ProviderId): Promise<Answer> {
   if (!request.options.people.providers.has(provider)) return NOT_FOUND
   const next = localPath(request.query.text('next', 500))
   const begun = await beginAt(request, { provider, accountId: null, next })
-  if (begun === null) return failed(request, 'providers.away')
+  if (begun.outcome === 'throttled') return throttledAnswer(begun)
+  if (begun.outcome === 'away') return failed(request, 'providers.away')
   return { kind: 'redirect', to: begun.url, attempt: begun.attempt }
 }
 

@@ -7,6 +7,7 @@ import { readAttempt, secretsOf } from '../../accounts/sign-in-attempts.ts'
 import { tellOwner } from '../../accounts/tell-owner.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
+import { throttledAnswer } from './faults.ts'
 import { checkProof, type ProofView, proofView } from './proof.ts'
 import { beginAt } from './providers.ts'
 
@@ -87,7 +88,8 @@ async function link(request: PageRequest, provider: ProviderId): Promise<Answer>
   if (refusal !== null) return refusal
   const { accountId } = signedIn(request)
   const begun = await beginAt(request, { provider, accountId, next: PATH })
-  if (begun === null) return listPage(request, { fault: text(request.language, 'providers.away') })
+  if (begun.outcome === 'throttled') return throttledAnswer(begun)
+  if (begun.outcome === 'away') return listPage(request, { fault: text(request.language, 'providers.away') })
   return { kind: 'redirect', to: `${PATH}/${provider}`, attempt: begun.attempt }
 }
 
