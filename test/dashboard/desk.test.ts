@@ -251,6 +251,20 @@ describe('upstreams', () => {
 })
 
 describe('the business', () => {
+  test('says for how many calls the cost is unknown, and calls that never reached a provider do not hide them', async () => {
+    const { sql } = running.database
+    const note = async () => {
+      const text = readable((await operator.get('/operator/business')).html)
+      return /calls without a known cost: \d+/.exec(text)?.[0]
+    }
+    const known = (more: number) =>
+      sql`update usage_daily set upstream_cost_calls = upstream_cost_calls + ${more} where calls > errors`
+    expect(await note()).toBeUndefined()
+    await known(-1)
+    expect(await note()).toBe('calls without a known cost: 1')
+    await known(1)
+  })
+
   test('revenue, cost and margin have the same totals, however they are split; models sold below cost are named', async () => {
     await running.gateway.readiness.idle()
     await rollUpCalls(running.database.sql, { lagSeconds: 0 })

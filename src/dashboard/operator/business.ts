@@ -5,7 +5,7 @@ import type { Channel } from '../../generated/types.ts'
 import {
   addFigures,
   type BusinessFigure,
-  costKnownShare,
+  costUnknownCalls,
   type ModelDay,
   marginOf,
   readBusiness,
@@ -24,7 +24,7 @@ import { chartOf, daySlots, dongOf } from '../money/chart.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { day as calendarDay, percent } from '../view/format.ts'
+import { day as calendarDay, count } from '../view/format.ts'
 import { operatorPage } from './frame.ts'
 
 export const BUSINESS_PAGES: readonly Page[] = [
@@ -185,15 +185,15 @@ export function lossesOf(models: readonly ModelDay[], now: Date): readonly Busin
 
 function rowOf(figure: BusinessFigure) {
   const margin = marginOf(figure)
-  const known = costKnownShare(figure)
+  const unknown = costUnknownCalls(figure)
   return {
     ...figure,
     hasCost: margin !== null,
     margin: margin ?? microVnd(0n),
     isLoss: margin !== null && margin < 0n,
     marginShare: margin === null || figure.revenueMicroVnd === 0n ? null : share(margin, figure.revenueMicroVnd),
-    // Share of calls whose cost is known. It is shown because the margin looks too high if some costs are unknown.
-    knownShare: known < 0.995 ? percent(known) : null,
+    // Shown because the margin looks too high if some costs are unknown.
+    unknownCalls: unknown === 0 ? null : count(unknown),
   }
 }
 

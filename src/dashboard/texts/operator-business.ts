@@ -23,7 +23,10 @@ export const OPERATOR_BUSINESS_TEXTS = {
   'operator.business.cost': { vi: 'Giá vốn', en: 'Cost' },
   'operator.business.margin': { vi: 'Lãi', en: 'Margin' },
   'operator.business.errors': { vi: 'Lỗi', en: 'Errors' },
-  'operator.business.known': { vi: 'biết giá vốn của {share} lượt gọi', en: 'cost known for {share} of calls' },
+  'operator.business.unknown': {
+    vi: 'số lượt gọi chưa rõ giá vốn: {count}',
+    en: 'calls without a known cost: {count}',
+  },
   'operator.business.more': { vi: 'Danh sách đầy đủ có trong tệp CSV.', en: 'The CSV lists all of them.' },
   'operator.business.behind': { vi: 'Số liệu chậm khoảng một phút.', en: 'Figures are about a minute behind.' },
   'operator.business.losses': {

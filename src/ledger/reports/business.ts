@@ -98,6 +98,9 @@ export function addFigures(series: string, figures: readonly BusinessFigure[]): 
   }
 }
 
+/** Calls of unknown cost, per successful call, that do not change the margin noticeably. */
+const NEGLIGIBLE = 0.005
+
 const UNTIL_NOW = `
 with bounds as (select $1::text::timestamptz as since, $2::text::timestamptz as until)
 select coalesce(sum(calls * share), 0)::bigint::text as calls, coalesce(sum(calls * share) filter (where status >= 400), 0)::bigint::text as errors,
@@ -137,8 +140,12 @@ export function marginOf({ revenueMicroVnd, costMicroVnd, costKnownCalls }: Busi
   return costKnownCalls === 0 ? null : microVnd(revenueMicroVnd - costMicroVnd)
 }
 
-/** The fraction of successful calls whose cost is known, from 0 to 1. */
-export function costKnownShare({ calls, errors, costKnownCalls }: BusinessFigure): number {
-  const served = calls - errors
-  return served <= 0 ? 1 : Math.min(1, costKnownCalls / served)
+/**
+ * How many calls may have cost something that is not known: those served without a price, and those that failed after an attempt.
+ * 0 if they are too few, compared with the calls that succeeded, to change the margin. Calls that were never attempted are known to
+ * cost nothing.
+ */
+export function costUnknownCalls({ calls, errors, costKnownCalls }: BusinessFigure): number {
+  const unknown = calls - costKnownCalls
+  return unknown > NEGLIGIBLE * (calls - errors) ? unknown : 0
 }
