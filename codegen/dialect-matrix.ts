@@ -69,6 +69,7 @@ export const MATRIX: Readonly<Record<string, Row>> = {
   'tools.name_max': ALL,
   'tools.name_start': ALL,
   'tools.call_id': ALL,
+  'tools.arguments': [null, 'own', null],
   'tools.schema': ALL,
   'tools.strict': ALL,
   'tools.result_images': [null, 'all', 'all'],

@@ -179,7 +179,7 @@ class ChatCall {
         if (!body.streamed) body.unread?.forget()
         return made
       })
-    if (wireOf(target) === body.format) return prepared()
+    if (wireOf(target) === body.format && target.dialect.tools.arguments === 'any') return prepared()
     return inTurn(() => body.json)
       .then(json => checkArguments(json, body.format, this.#opened.services.limits))
       .then(prepared)

@@ -63,6 +63,7 @@ export const DIALECT: Dialect = {
     nameMax: 64,
     nameStart: 'any',
     callId: 'any',
+    arguments: 'any',
     schema: 'pass',
     strict: 'pass',
     resultImages: 'following_user',

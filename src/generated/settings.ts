@@ -249,5 +249,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: 'db67087faedd0e6a1826cfab9d53c29d645dcf27cddca06c15258e876a5c58ec',
+  digest: 'f78363665f6033b883d7b42cc74c63d5553129060e524255a5c933ef786b84c4',
 }

@@ -28,7 +28,7 @@ requireWhole(new URL('.', import.meta.url), {
     'settings.ts',
     'upstreams.ts',
   ],
-  digest: 'affa47e4361b4be75ed00388a4c21b61de2b628c0632e1ac9665b23c4b2be6ff',
+  digest: '74ad708069d601775a814d8fe211162a32294e097651317cfb95a25521efb5da',
 })
 
 /** The current catalogue. */

@@ -580,6 +580,8 @@ export interface DialectTools {
   readonly nameStart: 'any' | 'letter'
   /** Tool call ids that the upstream accepts. any: up to 64 characters. word: up to 64 of [a-zA-Z0-9_-]. alphanumeric_9: exactly nine letters or digits. */
   readonly callId: 'any' | 'word' | 'alphanumeric_9'
+  /** Arguments of earlier tool calls that a chat upstream accepts. any: any text. object: only JSON objects; other texts, which a model may have written, are wrapped in one. */
+  readonly arguments: 'any' | 'object'
   /** required: tools without parameters get an empty object schema. no_meta_schema: `$schema` is removed from tool parameters. explicit_types: both; values get the type that they lack, `type` moves into the branches of a choice, a choice at the root becomes one object, and references that are not plain are expanded. */
   readonly schema: 'pass' | 'required' | 'no_meta_schema' | 'explicit_types'
   /** What happens to `strict` on a tool. pass: it is forwarded, in converted calls only if the tool's schema meets the rules of strict mode. drop: it is removed. */

@@ -75,6 +75,7 @@ const LEAVES: Readonly<Record<WireName, (dialect: Dialect, unread: Unread) => bo
     if (turns.alternate || turns.midSystem !== 'keep' || turns.prefill === 'user_turn') return false
     if (hasRole(notes, 'developer') && turns.systemRole !== 'developer') return false
     if (!hasRole(notes, 'assistant')) return true
+    if (tools.arguments === 'object') return false
     return reasoning.echo !== 'always' && (tools.signature.path === null || tools.signature.placeholder === null)
   },
   responses({ turns, reasoning }, { notes }) {

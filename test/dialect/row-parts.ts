@@ -80,8 +80,12 @@ export function withTool({ name = 'look', strict, schema = SCHEMA }: ToolSpec = 
 }
 
 /** A history with a tool call and its result, in each format. */
-export function withCall(id: string, result: { readonly [Wire in WireName]?: JsonValue } = {}): PerWire<object> {
-  const call = { id, type: 'function', function: { name: 'look', arguments: '{}' } }
+export function withCall(
+  id: string,
+  result: { readonly [Wire in WireName]?: JsonValue } = {},
+  args = '{}',
+): PerWire<object> {
+  const call = { id, type: 'function', function: { name: 'look', arguments: args } }
   return {
     [MESSAGES]: {
       messages: [

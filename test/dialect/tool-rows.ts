@@ -82,6 +82,14 @@ export const TOOL_ROWS: Readonly<Record<string, Row>> = {
       expect(seen.text.split(`"${id}"`), 'the call and its result').toHaveLength(3)
     },
   },
+  'tools.arguments': {
+    set: [{ tools: { arguments: 'object' } }],
+    asks: { [CHAT]: { ...withTool()[CHAT], ...withCall('call_1', {}, '{"a":')[CHAT] } },
+    check({ text, dialect }) {
+      const wrapped = JSON.stringify({ arguments: JSON.stringify({ _arguments: '{"a":' }) }).slice(1, -1)
+      expect(text.includes(wrapped)).toBe(dialect.tools.arguments === 'object')
+    },
+  },
   'tools.schema': {
     set: [{ tools: { schema: 'no_meta_schema' } }, { tools: { schema: 'explicit_types' } }],
     asks: withTool({

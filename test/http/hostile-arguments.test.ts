@@ -56,3 +56,8 @@ test.each(FORMATS)('%s keeps arguments that are nested absurdly deep as text', a
   expect((await world.call(path, bodyOf([deep]))).status).toBe(200)
   expect(JSON.stringify(world.sent())).toContain(JSON.stringify({ _arguments: deep }))
 })
+
+test('also where arguments are read because the provider refuses broken ones', async () => {
+  const answer = await world.call('/v1/chat/completions', { ...chat([list(100_001)]), model: 'qwen3.7-max' })
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('more than 100000 values')])
+})

@@ -128,6 +128,11 @@ describe('legacy functions', () => {
   )
   const function_call = { name: 'look', arguments: '{"a":1}' }
 
+  test('forbid parallel calls, of which the client would get the first one only', () => {
+    const { upstreamBody } = translated('messages', body)
+    expect(upstreamBody.tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true })
+  })
+
   test('are called as such: one at a time', () => {
     const { message, finish_reason } = choiceOf('messages', body, reply)
     expect(message).toEqual({ role: 'assistant', content: 'I look.', refusal: null, function_call })

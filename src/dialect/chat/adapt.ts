@@ -8,7 +8,7 @@ import { replyFactsOf, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, dropsCacheBreakpoints } from '../types.ts'
 import { withoutCacheBreakpoints } from './cache-breakpoints.ts'
-import { messageFor, visitCalls, withToolNames } from './calls.ts'
+import { messageFor, visitCalls, withArguments, withToolNames } from './calls.ts'
 import { contentRules, withContent } from './content.ts'
 import { wantsUsage, withCap, withEndUser, withSampling, withStops, withUsage } from './fields.ts'
 import { withEcho, withoutEnvelopes, withSignature } from './history.ts'
@@ -62,6 +62,7 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
     if (rules !== null) changed = withContent(changed, facts.place(index), rules)
     switch (message.role) {
       case 'assistant':
+        if (tools.arguments === 'object') changed = withArguments(changed)
         changed = withSignature(withEcho(withoutEnvelopes(changed), reasoning), tools.signature)
         return rewriter === null ? changed : messageFor(changed, rewriter)
       case 'tool':

@@ -1,5 +1,6 @@
 /** Finds and rewrites tool names and call ids throughout a chat request. */
 
+import { argumentsObject, UNREADABLE_ARGUMENTS } from '../../conversation/arguments.ts'
 import type { ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'
 import { type CallRewriter, renamed } from '../call-rewriter.ts'
@@ -66,6 +67,22 @@ function named(tool: JsonValue, names: ToolNames): JsonValue {
     if (isObject(inner)) changed = withMember(changed, member, renamed(inner, names))
   }
   return changed
+}
+
+/** Makes the arguments of each call the JSON of an object. Those that are one keep their bytes. */
+export function withArguments(message: JsonObject): JsonObject {
+  const changed = withEach(message, 'tool_calls', call => {
+    const fn = memberOf(call, 'function')
+    return isObject(call) && isObject(fn) ? withMember(call, 'function', argued(fn)) : call
+  })
+  return isObject(message.function_call) ? withMember(changed, 'function_call', argued(message.function_call)) : changed
+}
+
+function argued(call: JsonObject): JsonObject {
+  const { arguments: given } = call
+  const read = argumentsObject(given)
+  const isOwn = typeof given === 'string' && given.trim().startsWith('{') && !Object.hasOwn(read, UNREADABLE_ARGUMENTS)
+  return isOwn ? call : withMember(call, 'arguments', JSON.stringify(read))
 }
 
 /** Rewrites the names and ids in a message. */

@@ -13,7 +13,8 @@ export function readTools(body: JsonObject): ToolRequest {
     ...arrayOrEmpty(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`)),
     ...arrayOrEmpty(body.functions).map((fn, index) => readFunction(fn, `functions[${index}]`)),
   ]
-  const oneCallOnly = body.parallel_tool_calls === false
+  // A message in the legacy form has room for one call only.
+  const oneCallOnly = body.parallel_tool_calls === false || clientToolsOf(body).legacy
   const given = body.tool_choice ?? body.function_call
   if (given === null || given === undefined) return { definitions, choice: null, oneCallOnly }
   const allowed = allowedTools(given)

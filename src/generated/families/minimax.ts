@@ -39,6 +39,7 @@ const minimaxDialect: Dialect = {
   },
   tools: {
     ...DIALECT.tools,
+    arguments: 'object',
     schema: 'required',
     strict: 'drop',
   },

@@ -37,6 +37,7 @@ const qwenDialect: Dialect = {
   tools: {
     ...DIALECT.tools,
     forced: 'not_with_thinking',
+    arguments: 'object',
     strict: 'drop',
   },
   structuredOutput: {
