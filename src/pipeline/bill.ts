@@ -28,9 +28,6 @@ export const CLIENT_GONE = 499
 /** Entry id in the usage row of a call that ended before a model was chosen. */
 const NO_ENTRY = ''
 
-/** Longest requested name stored in a usage row, in characters. */
-const REQUESTED_NAME_MAX = 256
-
 /** What a call has used and what it costs. `runBilled` guarantees that each call is settled exactly once. */
 export class Bill {
   readonly #services: Services
@@ -142,8 +139,7 @@ export class Bill {
       accountId: this.#call.caller.accountId,
       keyId: this.#call.caller.keyId,
       entryId: entry?.id ?? NO_ENTRY,
-      requestedName:
-        mappedFrom === null ? null : mappedFrom.toWellFormed().slice(0, REQUESTED_NAME_MAX).replaceAll('\0', ''),
+      requestedName: mappedFrom,
       endpoint: ENDPOINT_FACTS[this.#call.endpoint].code,
       costMicroVnd: this.#cost,
       inputTokens: result.used.inputTokens,
