@@ -143,6 +143,37 @@ test('the only call of a key gets what is left of its limit, and may cost no mor
   await expectCleanAudit(sql)
 })
 
+test('the limits of two keys of one account are used up separately, even by calls that arrive together', async () => {
+  const customer = await createCustomer(sql, 1_000_000_000n)
+  const other = await createKey(sql, secrets, { accountId: customer.accountId })
+  const sibling = { ...customer, keyId: other.keyId, keyHash: hashKey(secrets, other.key).hash }
+  for (const { keyId } of [customer, sibling]) await capAt(keyId, CALL_MICRO_VND)
+  const held = await Promise.all(
+    [customer, sibling, customer, sibling].map(key => ledger.admit(holdRequest(key), patient)),
+  )
+  expect(held.map(({ outcome }) => outcome)).toEqual(['admitted', 'admitted', 'capped', 'capped'])
+  await expectCleanAudit(sql)
+})
+
+test.each([
+  ['wallet', 1_600n, null],
+  ['limit of a key', 1_000_000_000n, 1_600n],
+] as const)('the last call gets the rest of a %s even if that is exactly its minimum', async (_what, credit, cap) => {
+  const customer = await createCustomer(sql, credit)
+  await capAt(customer.keyId, cap)
+  const sizes = [...Array<[bigint, bigint]>(15).fill([1n, 1_000n]), [90n, 90n], [10n, 1_000n]] as const
+  const held = await Promise.all(
+    sizes.map(([least, most]) => {
+      const want = { holdMinMicroVnd: microVnd(least), holdMaxMicroVnd: microVnd(most) }
+      return ledger.admit(holdRequest(customer, want), patient)
+    }),
+  )
+  const granted = [...Array<bigint>(15).fill(100n), 90n, 10n]
+  expect(held).toMatchObject(granted.map(heldMicroVnd => ({ outcome: 'admitted', heldMicroVnd })))
+  expect(held.at(-1)).toMatchObject({ freeMicroVnd: 10n })
+  expect(await walletOf(sql, customer)).toMatchObject({ held: 1_600n })
+})
+
 test('a key that has spent its limit is refused while another key of the same wallet keeps working', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   const other = await createKey(sql, secrets, { accountId: customer.accountId })

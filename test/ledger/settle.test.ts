@@ -170,7 +170,8 @@ test.each([-91, 91])(
 )
 
 test.each([
-  ['account', (other: Customer) => ({ accountId: other.accountId, keyId: other.keyId })],
+  ['account', (other: Customer) => ({ accountId: other.accountId })],
+  ['account and key', (other: Customer) => ({ accountId: other.accountId, keyId: other.keyId })],
   ['key', (other: Customer) => ({ keyId: other.keyId })],
   ['price', () => ({ priceVnd: 150, costMicroVnd: microVnd(168_000n) })],
   ['unit of the price', () => ({ pricePer: 'request' as const, costMicroVnd: microVnd(1_500_000_000n) })],
