@@ -124,6 +124,7 @@ describe('SePay', () => {
     ['an amount that came in below 0', { transferAmount: -50_000 }],
     ['half a dong', { transferAmount: 50_000.5 }],
     ['an endless amount', { transferAmount: 1e20 }],
+    ['more money than there is', { transferAmount: 10_000_000_000_001 }],
   ])('says of %s that it is not understood', (_, change) => {
     const odd = bytes({ ...body, ...change })
     expect(fault(() => sepay.verify(odd, sign(odd)))).toBe('notification_unreadable')
@@ -141,7 +142,8 @@ describe('SePay', () => {
 
 describe('payOS', () => {
   /** The example in payOS' documentation, word for word. */
-  const payos = provider({ payosChecksumKey: '1a54716c8f0efb2744fb28b6e38b25da7f67a925d98bc1c18bd8faaecadd7675' })
+  const checksumKey = '1a54716c8f0efb2744fb28b6e38b25da7f67a925d98bc1c18bd8faaecadd7675'
+  const payos = provider({ payosChecksumKey: checksumKey })
   const body = {
     code: '00',
     desc: 'success',
@@ -180,6 +182,16 @@ describe('payOS', () => {
         payer: null,
         bookedAt: new Date('2023-02-04T11:25:00Z'),
       },
+    ])
+  })
+
+  test('a negative amount is outgoing money', () => {
+    const data = { ...body.data, amount: -3000 }
+    const members = Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))
+    const signed = members.map(([key, value]) => `${key}=${value}`).join('&')
+    const signature = createHmac('sha256', checksumKey).update(signed).digest('hex')
+    expect(payos.verify(bytes({ ...body, data, signature }), {})).toMatchObject([
+      { direction: 'out', amountVnd: 3_000n },
     ])
   })
 

@@ -140,6 +140,17 @@ describe('a transfer with an order’s code', () => {
     expect(await report(1, null, 'casso')).toMatchObject({ outcome: 'unmatched', reason: 'maybe_credited' })
   })
 
+  test('paid a second time is credited again, although another service reported the first transfer too', async () => {
+    const order = await newOrder(payments)
+    const report = (bookedAt: Date, bankReference: string | null, service: string) =>
+      receive(payments, transfer({ memo: order.orderCode, bookedAt, bankReference }), service)
+    const bookedAt = new Date(Date.now() - 60_000)
+    expect((await report(bookedAt, 'FT99', 'pull')).outcome).toBe('credited')
+    expect((await report(bookedAt, null, 'sepay')).outcome).toBe('alias')
+    expect((await report(new Date(), null, 'sepay')).outcome).toBe('credited')
+    expect(await balanceOf(sql, order.accountId)).toBe(100_000)
+  })
+
   test('whose code only the second service passes on is credited with that report, once', async () => {
     const order = await newOrder(payments)
     const bankReference = 'FT970'
@@ -175,12 +186,19 @@ describe('a transfer with an order’s code', () => {
     expect(await readOrder(payments, order)).toMatchObject({ amountVnd: 100_000, paidVnd: 12_345, state: 'paid' })
   })
 
+  test('of the largest amount that needs no operator is credited', async () => {
+    const order = await newOrder(payments)
+    const { outcome } = await receive(payments, transfer({ memo: order.orderCode, amountVnd: 1_000_000_000n }))
+    expect(outcome).toBe('credited')
+  })
+
   test('paid a second time is credited again', async () => {
     const order = await newOrder(payments)
     await receive(payments, transfer({ memo: order.orderCode }))
+    const paid = await readOrder(payments, order)
     await receive(payments, transfer({ memo: order.orderCode }))
     expect(await balanceOf(sql, order.accountId)).toBe(100_000)
-    expect(await readOrder(payments, order)).toMatchObject({ paidVnd: 100_000 })
+    expect(await readOrder(payments, order)).toEqual({ ...paid, paidVnd: 100_000 })
   })
 
   test('that comes after the order expired or was cancelled is credited', async () => {
@@ -203,8 +221,9 @@ describe('a transfer with an order’s code', () => {
     const second = await receive(payments, given())
     expect(second).toMatchObject({ outcome: 'unmatched', reason: 'repeated_reference' })
     expect(payments.events.at(-1)?.message).toContain('is waiting for an operator: repeated_reference')
-    // A second provider's first two reports are paired with the two above. Its third matches neither, so it waits for an
-    // operator.
+    expect((await receive(payments, given(), 'casso')).outcome).toBe('alias')
+    // Another provider's first two reports are paired with the first two. Its third matches neither of them, nor a report that
+    // is paired itself, so it waits for an operator.
     for (let turn = 0; turn < 2; turn++) expect((await receive(payments, given(), 'pull')).outcome).toBe('alias')
     expect(await receive(payments, given(), 'pull')).toMatchObject({ reason: 'repeated_reference' })
     expect(await balanceOf(sql, order.accountId)).toBe(50_000)
