@@ -339,7 +339,8 @@ test('a stream that ends early costs nothing, not even its searches', async () =
   const [, , text] = STREAMS['responses, by items'] as readonly [Format, number, string[]]
   answer = [sse(), ...text.slice(0, 6).map(event => write(event)), end()]
   await (await call('responses', { stream: true })).text()
-  expect((await running.usage(account.accountId)).map(row => row.cost)).toEqual([0n])
+  const { rows } = await readUsageRows(running.database.sql, { accountId: account.accountId, filter: {} })
+  expect(rows).toMatchObject([{ status: 502, costMicroVnd: 0n, extrasVnd: 0 }])
 })
 
 const HOLDS: readonly [name: string, format: Format, change: object, uses: bigint][] = [

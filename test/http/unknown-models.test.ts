@@ -49,6 +49,17 @@ test('the metric counts such calls, and no label contains a name', async () => {
   expect(text).not.toMatch(/gtp-5\.5|dall-e-3|alert\(/)
 })
 
+test('usage rows name the model that was asked for, even if no model answered', async () => {
+  const rows = await running.usage(account.accountId)
+  expect(rows.map(({ model, requested_name, status }) => [model, requested_name, status])).toEqual([
+    ['claude-fable-5', 'gtp-5.5', 200],
+    ['claude-fable-5', 'gtp-5.5', 200],
+    ['claude-fable-5', ODD, 200],
+    ['', 'dall-e-3', 400],
+    ['claude-opus-5', 'Anthropic/OPUS', 200],
+  ])
+})
+
 test('operators see the names once they are stored, as plain text, and which are known by now', async () => {
   const { sql } = running.database
   const written = async () =>
