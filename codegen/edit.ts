@@ -1,6 +1,6 @@
 /** Edits YAML text, preserving the comments, order and layout of everything else. */
 
-import { isScalar, type Node, stringify } from 'yaml'
+import { isMap, isScalar, type Node, stringify } from 'yaml'
 import { UsageError } from './findings.ts'
 import type { Path, SourceFile } from './source.ts'
 
@@ -49,6 +49,20 @@ export function replaceScalar(file: SourceFile, path: Path, value: string): Edit
   if (!isScalar(node)) throw new UsageError(`${file.path}: there is no ${path.join('.')} to change`)
   const [from, to] = rangeOf(node)
   return { from, to, text: value }
+}
+
+/** Adds a member to the mapping at a path, in the style of the mapping. Throws UsageError if none is written there. */
+export function addMember(file: SourceFile, path: Path, member: string): Edit {
+  const node = file.nodeAt(path)
+  const last = isMap(node) ? node.items.at(-1) : undefined
+  if (!isMap(node) || last === undefined) {
+    throw new UsageError(`${file.path}:${file.locate(path).line}: write \`${member}\` there by hand`)
+  }
+  const [, end] = rangeOf(last.value ?? last.key)
+  if (node.flow === true) return { from: end, to: end, text: `, ${member}` }
+  const [start] = rangeOf(last.key)
+  const at = endOfLine(file.text, end)
+  return { from: at, to: at, text: `\n${file.text.slice(startOfLine(file.text, start), start)}${member}` }
 }
 
 /** Inserts an item on a new line after the list item at a path. */

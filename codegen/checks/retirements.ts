@@ -167,6 +167,17 @@ function hasAlternative(view: CatalogueView, entry: EntryView): boolean {
   )
 }
 
+/** Where entries of the same kind retire without a successor: each is one entry, or a model with all of its own. */
+export function successorless(view: CatalogueView, like: EntryView): readonly (EntryView | ModelView)[] {
+  const ending = view.entries.filter(
+    entry =>
+      entry.deprecated.retires !== undefined &&
+      entry.deprecated.successor === undefined &&
+      kindOf(entry) === kindOf(like),
+  )
+  return [...new Set(ending.map(entry => (entry.deprecated.holder === 'entry' ? entry : entry.model)))]
+}
+
 function kindOf(entry: EntryView): string {
   return isStandard(entry.standard) ? KINDS[entry.standard] : 'chat'
 }

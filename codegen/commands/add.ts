@@ -1,11 +1,13 @@
 /**
  * `add ID --like ENTRY --price VND`: adds an entry next to a similar one, raises the expected numbers of entries in the
- * settings, checks the catalogue, and generates its tables.
+ * settings, makes it the successor of entries that had none, checks the catalogue, and generates its tables.
  */
 
 import { join } from 'node:path'
+import { successorless } from '../checks/retirements.ts'
 import { ownCompiler } from '../compile.ts'
 import {
+  addMember,
   applyEdits,
   type Edit,
   flowText,
@@ -59,7 +61,13 @@ export async function add(project: Project, args: readonly string[], output: Out
   }
   const wish = readWish(before.view, positionals[0] as string, values)
   const edits = planEdits(before.view, wish)
-  const edited = texts.map(({ path, text }) => ({ path, text: applyEdits(text, edits.get(path) ?? []) }))
+  const edited = texts.map(({ path, text }) => ({
+    path,
+    text: applyEdits(
+      text,
+      (edits.get(path) ?? []).map(each => each.edit),
+    ),
+  }))
   const after = compiler.compile(edited)
   if (after.findings.length > 0) output.err(formatFindings(after.findings, 'text'))
   if (after.resolved === null) {
@@ -76,12 +84,17 @@ export async function add(project: Project, args: readonly string[], output: Out
   }
   const verb = values['dry-run'] === true ? 'would add' : 'added'
   const targets = entry.targets.map(({ via, value }) => ({ via, model: String(value.model) }))
+  const succeeds = after.view.entries.filter(each => each.deprecated.successor === wish.id).map(({ id }) => id)
   const guessed = isGuess(wish)
   if (guessed) output.err(guessNote(wish, targets))
   if (values.json === true) {
     const { file, line } = place
-    output.out(JSON.stringify({ id: wish.id, file, line, written: verb === 'added', upstream: targets, guessed }))
-  } else output.out(`${verb} ${wish.id} at ${place.file}:${place.line}: ${wish.vnd} VND per ${wish.per}`)
+    const written = verb === 'added'
+    output.out(JSON.stringify({ id: wish.id, file, line, written, upstream: targets, guessed, succeeds }))
+  } else {
+    output.out(`${verb} ${wish.id} at ${place.file}:${place.line}: ${wish.vnd} VND per ${wish.per}`)
+    if (succeeds.length > 0) output.out(`${verb} it as the successor of ${succeeds.join(', ')}`)
+  }
   return 0
 }
 
@@ -120,8 +133,13 @@ function readWish(view: CatalogueView, id: string, values: Values): Wish {
   }
 }
 
+interface FileEdit {
+  readonly path: string
+  readonly edit: Edit
+}
+
 /** Plans the edits that add the entry, by file path. */
-function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonly Edit[]> {
+function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonly FileEdit[]> {
   const { like } = wish
   const isSameModel = isOneMoreOf(like, wish.id)
   if (isSameModel && wish.name !== undefined) {
@@ -131,9 +149,15 @@ function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonl
   }
   const line = flowText(entryOf(wish, isSameModel))
   const edit = isSameModel ? insertAfterItem(like.file, like.path, line) : insertModel(wish, line)
-  const edits = new Map<string, readonly Edit[]>([[like.file.path, [edit]]])
-  if (view.main !== undefined) edits.set(view.main.path, countEdits(view, view.main, wish.id))
-  return edits
+  const edits = [
+    { path: like.file.path, edit },
+    ...(view.main === undefined ? [] : countEdits(view, view.main, wish.id)),
+    ...successorless(view, like).map(({ file, path }) => ({
+      path: file.path,
+      edit: addMember(file, [...path, 'deprecated'], `successor: ${flowText(wish.id)}`),
+    })),
+  ]
+  return Map.groupBy(edits, each => each.path)
 }
 
 /** Whether the upstream's name for the model is a guess, as it is for a new model without `--model`. */
@@ -204,7 +228,7 @@ function insertModel(wish: Wish, entryLine: string): Edit {
   ])
 }
 
-function countEdits(view: CatalogueView, main: SourceFile, id: string): Edit[] {
+function countEdits(view: CatalogueView, main: SourceFile, id: string): FileEdit[] {
   const counts = asRecord(view.settings.counts)
   const prefix = prefixOf(id)
   const raised = [
@@ -212,5 +236,8 @@ function countEdits(view: CatalogueView, main: SourceFile, id: string): Edit[] {
     ...(prefix === view.service ? ['aws'] : []),
     ...(prefix === PER_CALL_PREFIX ? ['per_call'] : []),
   ]
-  return raised.map(key => replaceScalar(main, ['counts', key], String((asNumber(counts[key]) ?? 0) + 1)))
+  return raised.map(key => ({
+    path: main.path,
+    edit: replaceScalar(main, ['counts', key], String((asNumber(counts[key]) ?? 0) + 1)),
+  }))
 }

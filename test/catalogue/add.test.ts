@@ -99,8 +99,42 @@ test('add says what the upstream calls the model, and whether that is a guess', 
       { via: 'north', model: 'beta-1' },
     ],
     guessed: false,
+    succeeds: [],
   })
 })
+
+test.each([
+  ['{ since: 2026-11-01, retires: 2027-01-06 }', '{ since: 2026-11-01, retires: 2027-01-06, successor: req/easel }'],
+  [
+    '\n          since: 2026-11-01\n          retires: 2027-01-06 # announced',
+    '\n          since: 2026-11-01\n          retires: 2027-01-06 # announced\n          successor: req/easel',
+  ],
+])(
+  'add makes the second model of a kind the successor of the only one, which retires: %j',
+  async (alone, succeeded) => {
+    const entry = (ending: string) =>
+      `- id: req/paint\n        deprecated: ${ending}\n        price: { vnd: 650, per: image }\n        upstream: { via: south, model: paint }\n`
+    replace(
+      'families/paint.yaml',
+      '- { id: req/paint, price: { vnd: 650, per: image }, upstream: { via: south, model: paint } }\n',
+      entry(alone),
+    )
+    const like = ['--like', 'req/paint', '--name', 'Easel', '--model', 'easel-1', '--released', '2026-11-20']
+    const before = read('families/paint.yaml')
+    expect(await call('add', 'req/easel', ...like, '--price', '2000')).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('"req/easel" costs 2000 per image, "req/paint" 650 per image'),
+    })
+    expect(read('families/paint.yaml')).toBe(before)
+    expect(await call('add', 'req/easel', ...like, '--price', '700')).toEqual({
+      status: 0,
+      out: 'added req/easel at catalogue/families/paint.yaml:10: 700 VND per image\nadded it as the successor of req/paint',
+      err: expect.any(String),
+    })
+    expect(read('families/paint.yaml')).toContain(entry(succeeded))
+    expect(await call('check')).toMatchObject({ status: 0 })
+  },
+)
 
 test('add copies a list of targets, also from an entry that spans several lines', async () => {
   expect(await call('add', 'req/beta-1', '--like', 'beta-1', '--price', '300', '--dry-run')).toMatchObject({
