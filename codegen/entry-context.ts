@@ -25,6 +25,9 @@ export interface LayerHolder {
   readonly rules?: readonly Rule[]
 }
 
+/** Reference images per edit if nothing is stated: as many as the gateway takes in one request. The schema repeats it. */
+const REFERENCES_MAX = 16
+
 /** Defaults for the facts that an entry does not state. */
 export function entryDefaults(defaults: DefaultFacts, counting: Counting) {
   return {
@@ -34,6 +37,7 @@ export function entryDefaults(defaults: DefaultFacts, counting: Counting) {
     releasedOn: null as string | null,
     holdOutputTokens: defaults.hold_output_tokens,
     imagesMax: defaults.images_max,
+    referencesMax: REFERENCES_MAX,
     tokenFactor: defaults.token_factor,
     counting,
     aliases: [] as readonly string[],

@@ -198,6 +198,7 @@ function checkKind(model: ModelView, report: Report): void {
   const kind = KINDS[model.family.standard]
   for (const [key, kinds, of] of [
     ['images_max', 'image', 'image models'],
+    ['references_max', 'image', 'image models'],
     ['hold_output_tokens', 'chat', 'chat models'],
   ] as const) {
     if (kind === kinds) continue
@@ -238,7 +239,7 @@ function checkPrefix(view: CatalogueView, entry: EntryView, report: Report): voi
 function checkLimits(entry: EntryView, report: Report): void {
   // Skip files with other findings: a number there may not be what it looks like, such as `50.000`, which YAML reads as 50.
   if (entry.file.findings.length > 0) return
-  for (const key of ['context_tokens', 'output_tokens_max', 'images_max']) {
+  for (const key of ['context_tokens', 'output_tokens_max', 'images_max', 'references_max']) {
     const own = asNumber(entry.value[key])
     const limit = asNumber(entry.model.value[key])
     if (own !== undefined && limit !== undefined && own > limit) {

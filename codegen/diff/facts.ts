@@ -30,6 +30,7 @@ export function entryFacts(entry: ModelEntry): Facts {
     ['released', show(entry.releasedOn)],
     ['hold_output_tokens', show(entry.holdOutputTokens)],
     ['images_max', show(entry.imagesMax)],
+    ['references_max', show(entry.referencesMax)],
     ['token_factor', show(entry.tokenFactor)],
     [
       'deprecated',

@@ -563,6 +563,8 @@ export interface ModelFacts {
   readonly hold_output_tokens?: number
   /** Maximum images per call. */
   readonly images_max?: number
+  /** Maximum reference images per edit. Providers bill the tokens of each, on top of the image that they make. */
+  readonly references_max?: number
   /** Multiplier that turns the gateway's token count into an estimate of the vendor's; used for estimates only (count_tokens, holds, interrupted streams). */
   readonly token_factor?: number
   readonly token_shares?: TokenShares
@@ -617,6 +619,8 @@ export interface EntryFacts {
   readonly hold_output_tokens?: number
   /** Maximum images per call. */
   readonly images_max?: number
+  /** Maximum reference images per edit. Providers bill the tokens of each, on top of the image that they make. */
+  readonly references_max?: number
   readonly deprecated?: DeprecatedFacts
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts

@@ -138,6 +138,7 @@ export const ENTRY = {
   releasedOn: null,
   holdOutputTokens: 1024,
   imagesMax: 10,
+  referencesMax: 16,
   tokenFactor: 1,
   counting: {
     requestTokens: 3,

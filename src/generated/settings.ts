@@ -249,5 +249,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: 'f78363665f6033b883d7b42cc74c63d5553129060e524255a5c933ef786b84c4',
+  digest: 'd160cbae9d1c471d0bf4699e7f646a0acef12219675b863d7a8e9b59add20554',
 }

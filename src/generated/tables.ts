@@ -28,7 +28,7 @@ requireWhole(new URL('.', import.meta.url), {
     'settings.ts',
     'upstreams.ts',
   ],
-  digest: '74ad708069d601775a814d8fe211162a32294e097651317cfb95a25521efb5da',
+  digest: '8d06554503386417b2943add024e68ff21ce6adade4ce845dfa7a4531dc228c9',
 })
 
 /** The current catalogue. */

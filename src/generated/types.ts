@@ -342,6 +342,8 @@ export interface ModelEntry {
   readonly holdOutputTokens: number
   /** Maximum images per call. */
   readonly imagesMax: number
+  /** Maximum reference images per edit. */
+  readonly referencesMax: number
   /** Multiplier that turns the gateway's token count into an estimate of the vendor's. */
   readonly tokenFactor: number
   readonly tokenShares?: TokenShares

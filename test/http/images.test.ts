@@ -508,6 +508,17 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
     /more than 64 parts/,
   ],
   [
+    'more references than the entry takes',
+    () =>
+      editForm([
+        ['model', MODEL],
+        ['prompt', 'x'],
+        ...Array.from({ length: 5 }, () => ['image[]', new Blob([new Uint8Array(PNG)])] as const),
+      ]),
+    400,
+    /image: at most 4 reference images/,
+  ],
+  [
     'too many references',
     () =>
       editForm([

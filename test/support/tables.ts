@@ -39,6 +39,7 @@ const TEST_PRICES_VND: Readonly<Record<string, number>> = {
 const TEST_LIMITS: Readonly<Record<string, Partial<ModelEntry>>> = {
   'claude-opus-5': { contextTokens: 1_000_000, outputTokensMax: 128_000 },
   'gpt-5.5': { contextTokens: 1_050_000, outputTokensMax: 128_000 },
+  'req/gpt-image-2': { referencesMax: 4 },
 }
 
 /**

@@ -101,6 +101,7 @@ const ENTRY: ModelEntry = {
   releasedOn: null,
   holdOutputTokens: 4_096,
   imagesMax: 1,
+  referencesMax: 1,
   tokenFactor: 1,
   counting: {
     requestTokens: 3,

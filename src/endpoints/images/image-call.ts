@@ -23,7 +23,7 @@ import type { ReadReply } from '../../pipeline/prepared-call.ts'
 import type { StreamEnd } from '../../pipeline/relay-stream.ts'
 import { reportedBy } from '../../pipeline/stream-result.ts'
 import { bodyFor, withBody } from '../../pipeline/upstream-body.ts'
-import { checkCount, type Edit, type Generation } from './receive.ts'
+import { checkCounts, type Edit, type Generation } from './receive.ts'
 import { imageOf } from './reference.ts'
 import { upstreamForm } from './upstream-form.ts'
 
@@ -39,7 +39,7 @@ export function imageCall<Body extends Generation | Edit>(
     async admit(opened) {
       const { services, call, client, resolution, body } = opened
       const { entry, mappedFrom } = resolution
-      checkCount(body, entry.imagesMax)
+      checkCounts(body, entry)
       const wantMicroVnd = holdFor(entry, body)
       const wants = { entry, mappedFrom, holdMinMicroVnd: wantMicroVnd, signal: client.gone }
       const { heldMicroVnd } = await admit(services, call, wants)

@@ -1,6 +1,7 @@
 /** Reads the bodies of image calls: checks the fields that the gateway interprets and passes everything else through. */
 
 import { GatewayError } from '../../errors.ts'
+import type { ModelEntry } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { FormError, isMultipart, readForm } from '../../lib/multipart.ts'
 import { type BodyLimits, type ObjectBody, parseObject, requestedNameOf, streamedOf } from '../../pipeline/receive.ts'
@@ -175,7 +176,12 @@ function without(json: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(json).filter(([name]) => !names.includes(name)))
 }
 
-/** Throws GatewayError `invalid_request` when more images are requested than the entry allows per call. */
-export function checkCount({ count }: ImageRequest, imagesMax: number): void {
-  if (count > imagesMax) throw invalid(`n: at most ${imagesMax} images can be made in one call`)
+/** Throws GatewayError `invalid_request` when more images are requested, or given as references, than the entry allows per call. */
+export function checkCounts(
+  request: Generation | Edit,
+  { imagesMax, referencesMax }: Pick<ModelEntry, 'imagesMax' | 'referencesMax'>,
+): void {
+  if (request.count > imagesMax) throw invalid(`n: at most ${imagesMax} images can be made in one call`)
+  if (request.kind === 'edit' && request.references.length > referencesMax)
+    throw invalid(`image: at most ${referencesMax} reference images can be sent with this model`)
 }

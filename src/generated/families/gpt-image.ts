@@ -44,6 +44,7 @@ const gptImage2Facts = {
   description: 'Makes and edits pictures from text, text within pictures included; priced per picture.',
   descriptionVi: 'Tạo ảnh và sửa ảnh từ mô tả, kể cả chữ trong ảnh; tính giá theo ảnh.',
   releasedOn: '2026-04-21',
+  referencesMax: 4,
 } as const satisfies Partial<TableEntry>
 const gptImage2Dialect = gptImageDialect
 const gptImage2Cost: TableTarget['cost'] = [{ from: '2026-11-01', image: '0.07' }]
