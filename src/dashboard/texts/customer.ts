@@ -43,8 +43,8 @@ export const CUSTOMER_TEXTS = {
     en: 'Empty: the owner decides. 0: no limit.',
   },
   'customer.key.cap.hint': {
-    vi: 'Số tiền bằng đồng, không có phần thập phân. Trống: không có hạn mức.',
-    en: 'In whole dong. Empty: no limit.',
+    vi: 'Số tiền bằng đồng, không có phần thập phân. Trống: không có hạn mức. Chủ khóa vẫn đổi được.',
+    en: 'In whole dong. Empty: no limit. The owner can still change it.',
   },
   'customer.limit.fault': { vi: 'Hãy nhập số nguyên từ 0 đến {max}.', en: 'Enter a whole number from 0 to {max}.' },
   'customer.calls': { vi: 'Lượt gọi gần nhất', en: 'Latest calls' },
