@@ -216,9 +216,15 @@ function localUrl(request: FastifyRequest): string {
   return query === '' ? `${pagePath(request)}?` : `${pagePath(request)}?${query}&`
 }
 
-/** The sign-in page, which leads back to the page that was requested, or from which a form was submitted. */
+/**
+ * The sign-in page, which leads back to the page that was requested, or from which a form was submitted. With `unsent`, it says that
+ * the form was not.
+ */
 export function signInUrl(request: FastifyRequest): string {
-  return `/signin?next=${encodeURIComponent(request.method === 'POST' ? pagePath(request) : request.url)}`
+  if (request.method !== 'POST') return `/signin?next=${encodeURIComponent(request.url)}`
+  const page = pagePath(request)
+  // Only the form that signs out has no page.
+  return `/signin?next=${encodeURIComponent(page)}${page === '/' ? '' : '&unsent=1'}`
 }
 
 async function sendProblem(

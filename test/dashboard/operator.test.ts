@@ -159,8 +159,11 @@ test('a form that is submitted after the session has ended leads back to its pag
     ['/keys/7/settings', '/keys/7'],
     ['/account/sessions/end', '/account'],
   ] as const) {
-    expect((await visitor.post(path)).location).toBe(`/signin?next=${encodeURIComponent(page)}`)
+    expect((await visitor.post(path)).location).toBe(`/signin?next=${encodeURIComponent(page)}&unsent=1`)
   }
   const { status, html } = await visitor.post('/operator/accounts/7/notes', { note: 'x' })
-  expect([status, html]).toEqual([404, expect.stringContaining('href="/signin?next&#x3D;%2Foperator%2Faccounts%2F7"')])
+  expect([status, html]).toEqual([
+    404,
+    expect.stringContaining('href="/signin?next&#x3D;%2Foperator%2Faccounts%2F7&amp;unsent&#x3D;1"'),
+  ])
 })

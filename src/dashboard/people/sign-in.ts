@@ -25,19 +25,25 @@ export const SIGN_IN_PAGES: readonly Page[] = [
 function showForm(request: PageRequest): Answer {
   const next = localPath(request.query.text('next', 500))
   if (request.session !== null) return { kind: 'redirect', to: landing(next, request.session) }
-  return formPage(request, { email: '', next, fault: null, status: 200 })
+  return formPage(request, { email: '', next, fault: null, status: 200, isUnsent: request.query.has('unsent') })
 }
 
 function formPage(
   request: PageRequest,
-  { email, next, fault, status }: { email: string; next: string; fault: string | null; status: number },
+  {
+    email,
+    next,
+    fault,
+    status,
+    isUnsent = false,
+  }: { email: string; next: string; fault: string | null; status: number; isUnsent?: boolean },
 ): Answer {
   return {
     kind: 'page',
     template: 'signin',
     title: text(request.language, 'signin.title'),
     status,
-    data: { email, next, fault, providers: offeredProviders(request, next) },
+    data: { email, next, fault, isUnsent, providers: offeredProviders(request, next) },
   }
 }
 

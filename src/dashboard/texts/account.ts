@@ -68,6 +68,10 @@ export const ACCOUNT_TEXTS = {
   'expired.again': { vi: 'Nhận liên kết mới', en: 'Get a new link' },
   'signin.title': { vi: 'Đăng nhập', en: 'Sign in' },
   'signin.submit': { vi: 'Đăng nhập', en: 'Sign in' },
+  'signin.unsent': {
+    vi: 'Phiên đăng nhập của bạn đã hết, nên nội dung vừa gửi chưa được lưu. Hãy đăng nhập rồi gửi lại.',
+    en: 'Your session has ended, so what you just sent was not saved. Sign in and send it again.',
+  },
   'signin.refused': { vi: 'Email hoặc mật khẩu không đúng.', en: 'Incorrect email or password.' },
   'signin.blocked': {
     vi: 'Tài khoản này đã bị chặn. Hãy [liên hệ với chúng tôi](/contact).',
