@@ -4,6 +4,7 @@
  */
 
 import type { UpstreamTarget } from '../generated/types.ts'
+import { Canceller } from '../lib/cancellation.ts'
 import { type Credential, mixed } from '../upstream/credentials.ts'
 import type { Places } from '../upstream/places.ts'
 import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
@@ -17,8 +18,8 @@ export interface Shortage {
   readonly rateLimitedMs: number | null
   /** Shortest time, in ms, until an upstream that an operator took out of service is back; null if none is out. */
   readonly outOfServiceMs: number | null
-  /** The first upstream that has reached its limit of calls in flight; null if none has. */
-  readonly full: ReachableUpstream | null
+  /** Whether an upstream has reached its limit of calls in flight. */
+  readonly isFull: boolean
 }
 
 export class Candidates {
@@ -32,7 +33,8 @@ export class Candidates {
   readonly #failed = new Set<ReachableUpstream>()
   #repeated = false
   #rateLimitedMs: number | null = null
-  #full: ReachableUpstream | null = null
+  /** Upstreams that have reached their limit of calls in flight. */
+  #full = new Set<ReachableUpstream>()
   /** The upstream that keeps a place for this call, which has waited for it. */
   #keeper: ReachableUpstream | null = null
   #outOfServiceMs: number | null = null
@@ -76,16 +78,15 @@ export class Candidates {
     return upstream.places.full && upstream !== this.#keeper
   }
 
-  /** Waits for a place at an upstream that is full. Returns the candidate that can then be tried; null if there is none. */
-  async waitForPlace(accountId: number, options: Parameters<Places['wait']>[1]): Promise<Candidate | null> {
-    const upstream = this.#full
-    this.#full = null
-    if (upstream === null || !(await upstream.places.wait(accountId, options))) {
-      this.#full = upstream
-      return null
-    }
-    this.#keeper = upstream
-    return this.next()
+  /** Waits for a place at any of the upstreams that are full. Returns the candidate that can then be tried; null if there is none. */
+  async waitForPlace(accountId: number, options: PlaceWait): Promise<Candidate | null> {
+    const full = this.#full
+    if (full.size === 0) return null
+    this.#full = new Set()
+    this.#keeper = await waitAtAny([...full], accountId, options)
+    if (this.#keeper !== null) return this.next()
+    this.#full = full
+    return null
   }
 
   /** Call when the call has taken the place that was kept for it, or does not want it any more. */
@@ -104,7 +105,12 @@ export class Candidates {
 
   get shortage(): Shortage {
     const reachable = this.#targets.some(target => this.#upstreams.find(target.via) !== null)
-    return { reachable, rateLimitedMs: this.#rateLimitedMs, outOfServiceMs: this.#outOfServiceMs, full: this.#full }
+    return {
+      reachable,
+      rateLimitedMs: this.#rateLimitedMs,
+      outOfServiceMs: this.#outOfServiceMs,
+      isFull: this.#full.size > 0,
+    }
   }
 
   #triesLeft(upstream: ReachableUpstream): number {
@@ -122,7 +128,7 @@ export class Candidates {
         continue
       }
       if (this.isFull(upstream)) {
-        this.#full ??= upstream
+        this.#full.add(upstream)
         continue
       }
       if (this.#failed.has(upstream) && upstream.circuit.state === 'open') continue
@@ -150,6 +156,36 @@ export class Candidates {
     this.#rateLimitedMs = Math.min(this.#rateLimitedMs ?? Number.POSITIVE_INFINITY, circuit.waitMs)
     return true
   }
+}
+
+type PlaceWait = Parameters<Places['wait']>[1]
+
+/** Returns the first upstream that keeps a place; null if none does. */
+function waitAtAny(
+  upstreams: readonly ReachableUpstream[],
+  accountId: number,
+  { waitMs, gone }: PlaceWait,
+): Promise<ReachableUpstream | null> {
+  const { promise, resolve } = Promise.withResolvers<ReachableUpstream | null>()
+  const over = new Canceller()
+  const leave = () => over.abort()
+  if (gone.aborted) leave()
+  gone.addEventListener('abort', leave)
+  let waiting = upstreams.length
+  let keeper: ReachableUpstream | null = null
+  for (const upstream of upstreams) {
+    void upstream.places.wait(accountId, { waitMs, gone: over }).then(granted => {
+      waiting--
+      if (granted && keeper === null) {
+        keeper = upstream
+        over.abort()
+      } else if (granted) upstream.places.unkeep()
+      if (waiting > 0) return
+      gone.removeEventListener('abort', leave)
+      resolve(keeper)
+    })
+  }
+  return promise
 }
 
 /**

@@ -234,16 +234,8 @@ export function gatewayErrorFor(cause: unknown): GatewayError {
   // The reply is nested too deeply to process.
   if (cause instanceof NestingError || cause instanceof RangeError)
     return new GatewayError('upstream_failed', { cause })
-  if (isExhausted(cause))
-    return new GatewayError('upstream_overloaded', { message: EXHAUSTED, retryAfterSeconds: 1, cause })
   if (cause instanceof UpstreamFault) return new GatewayError('upstream_failed', { cause })
   return new GatewayError('internal', { cause })
-}
-
-const EXHAUSTED = 'Too many connections are open at the moment; try again later.'
-
-function isExhausted(cause: unknown): boolean {
-  return cause instanceof UpstreamFault && cause.kind === 'exhausted'
 }
 
 /** Errors from the least to the most informative. After several failed attempts, the client gets the most informative error. */
@@ -272,18 +264,13 @@ function worse(known: GatewayError | null, error: GatewayError): GatewayError {
 }
 
 function loudness(error: GatewayError): { level: 'warn' | 'error'; message: string } {
-  if (isExhausted(error.details.cause))
-    return {
-      level: 'error',
-      message: 'no connection could be opened: this machine has no file descriptor or port left',
-    }
   return error.code === 'upstream_misconfigured'
     ? { level: 'error', message: 'upstream rejected our credential, model or path; operator action required' }
     : { level: 'warn', message: 'upstream failed; trying the next one, if any' }
 }
 
 function shortageError(candidates: Candidates, targets: readonly UpstreamTarget[]): GatewayError {
-  const { reachable, rateLimitedMs, full, outOfServiceMs } = candidates.shortage
+  const { reachable, rateLimitedMs, isFull, outOfServiceMs } = candidates.shortage
   if (rateLimitedMs !== null) {
     const retryAfterSeconds = Math.max(1, Math.ceil(rateLimitedMs / 1000))
     return new GatewayError('upstream_rate_limited', { retryAfterSeconds, cause: 'all credentials are rate-limited' })
@@ -295,7 +282,7 @@ function shortageError(candidates: Candidates, targets: readonly UpstreamTarget[
       cause: 'an operator has taken the upstreams out of service',
     })
   }
-  if (full !== null) {
+  if (isFull) {
     const cause = 'every upstream has reached its limit of calls in flight'
     return new GatewayError('upstream_overloaded', { retryAfterSeconds: 1, cause })
   }

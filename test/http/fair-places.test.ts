@@ -76,6 +76,54 @@ test('an account with many calls at an upstream lets another one in as soon as a
   expect(await Promise.all([late, ...calls])).toEqual(Array(21).fill(200))
 })
 
+test('a call that finds all its upstreams full takes the first place that becomes free at any of them', async () => {
+  const other = await startScriptedUpstream(() => goodMessage)
+  const both = await startTestGateway({
+    tables: changedTables({
+      upstreams: { anthropic: { concurrencyMax: 1 }, xai: { concurrencyMax: 1, paths: { messages: '/messages' } } },
+      targets: { 'claude-opus-5': ['anthropic', 'xai'] },
+    }),
+    upstreams: { anthropic: provider.url, xai: other.url },
+    environment: { LIMIT_PLACE_WAIT_MS: '60000' },
+  })
+  try {
+    const [first, second] = ['anthropic', 'xai'].map(id => both.gateway.upstreams.find(id)?.places) as [Places, Places]
+    const { accountId, apiKey } = await both.account(CREDIT)
+    const send = () =>
+      fetch(`${both.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': apiKey },
+        body: chatCall('claude-opus-5', { messages: [{ role: 'user', content: 'x' }] }),
+      }).then(({ status }) => status)
+    const before = provider.requests.length
+    second.enter(accountId)
+    const running = send()
+    await provider.received(before + 1)
+    const waiting = send()
+    await expect.poll(() => [first.waiting, second.waiting]).toEqual([1, 1])
+    second.leave(accountId)
+    expect(await waiting).toBe(200)
+    expect(other.requests.length).toBe(1)
+    expect([first.waiting, second.waiting, second.taken, second.full]).toEqual([0, 0, 0, false])
+
+    // Places that become free at both at once: the one that is not taken is nobody's.
+    second.enter(accountId)
+    const next = send()
+    await expect.poll(() => [first.waiting, second.waiting]).toEqual([1, 1])
+    second.leave(accountId)
+    held.at(-1)?.()
+    expect(await running).toBe(200)
+    await expect.poll(() => other.requests.length + provider.requests.length).toBe(before + 3)
+    held.at(-1)?.()
+    expect(await next).toBe(200)
+    await expect.poll(() => [first.waiting, second.waiting, first.full, second.full]).toEqual([0, 0, false, false])
+  } finally {
+    for (const end of held) end()
+    await both.close()
+    await other.close()
+  }
+})
+
 test('a client that leaves while its call waits gives up its place in line, and its call is not sent', async () => {
   const account = await running.account(CREDIT)
   const first = provider.requests.length
