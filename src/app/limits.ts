@@ -42,6 +42,12 @@ export const LIMITS = {
     max: 65_536 * MIB,
     what: "Decoded bytes of one key's request bodies in flight in one process, and of images fetched for them.",
   },
+  countedBytesPerMinuteMax: {
+    fallback: 64 * MIB,
+    min: MIB,
+    max: 65_536 * MIB,
+    what: 'Bytes of requests whose input tokens one account may have counted for free (`count_tokens`) per minute in one process, a request counting as 64 KiB or more; an account without money gets a quarter. Further ones get 429.',
+  },
   strangersBodiesBytesMax: {
     fallback: 16 * MIB,
     min: MIB,

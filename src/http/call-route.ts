@@ -7,9 +7,10 @@ import type { FastifyInstance } from 'fastify'
 import type { FreeEndpoint, ModelEndpoint } from '../endpoints/endpoint.ts'
 import { FREE_ENDPOINTS, MODEL_ENDPOINTS } from '../endpoints/index.ts'
 import type { RouteFacts } from '../lib/route.ts'
-import type { Caller } from '../pipeline/call.ts'
+import type { Caller, Services } from '../pipeline/call.ts'
 import { runCall } from '../pipeline/run.ts'
 import { ResponseChannel } from './client-channel.ts'
+import { CountBudget } from './count-budget.ts'
 import { callOf, type ServerOptions } from './request.ts'
 
 /** Prefix of the paths for the playground's calls. They differ from API calls only in how the caller is identified. */
@@ -22,7 +23,8 @@ export function addEndpoints(server: FastifyInstance, options: ServerOptions): v
       addCallRoute(server, options, endpoint, { path: PLAYGROUND + endpoint.path, authentication: 'playground' })
     }
   }
-  for (const endpoint of FREE_ENDPOINTS) addFreeRoute(server, options, endpoint)
+  const budget = new CountBudget(options.limits, options.services.nowMs)
+  for (const endpoint of FREE_ENDPOINTS) addFreeRoute(server, options.services, { endpoint, budget })
 }
 
 function addCallRoute(
@@ -59,13 +61,21 @@ function addCallRoute(
   })
 }
 
-function addFreeRoute(server: FastifyInstance, { services }: ServerOptions, endpoint: FreeEndpoint): void {
+interface FreeRoute {
+  readonly endpoint: FreeEndpoint
+  readonly budget: CountBudget
+}
+
+function addFreeRoute(server: FastifyInstance, services: Services, { endpoint, budget }: FreeRoute): void {
   server.route({
     method: endpoint.method,
     url: endpoint.path,
     config: { authentication: endpoint.authentication },
+    // Before the body is read.
+    onRequest: async request => budget.check(request.state.caller as Caller),
     handler: async (request, reply) => {
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      budget.take(request.state.caller as Caller, raw.length)
       const { headers, body } = await endpoint.answer(services, raw)
       return reply.headers(headers).send(body)
     },

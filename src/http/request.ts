@@ -13,12 +13,13 @@ import type { Authenticator } from '../pipeline/authenticate.ts'
 import type { Call, Caller, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
 import { type Bodies, type BodyLimits, CallPass } from './call-pass.ts'
+import type { CountLimits } from './count-budget.ts'
 import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
 import { hasLongRest, type Lingering, type LingerLimits } from './lingering.ts'
 import type { Readiness } from './readiness.ts'
 import type { Banking } from './webhook-routes.ts'
 
-export interface ServerLimits extends BodyLimits, LingerLimits {
+export interface ServerLimits extends BodyLimits, LingerLimits, CountLimits {
   /** Largest header section, in bytes. */
   readonly headerBytesMax: number
   /** Time to receive a request's headers, in ms; at most the time for the whole request. */
