@@ -79,10 +79,10 @@ export type RetireMode = 'replaced' | 'leaving' | 'quick'
 
 const nowMs = () => performance.now()
 
-/** Whether a database responds that takes writes, which a standby does not. */
+/** Whether a database responds that takes writes. A standby does not, nor one that has been made read-only. */
 async function databaseAnswers(sql: Sql): Promise<boolean> {
-  return sql`select pg_is_in_recovery() as is_standby`.then(
-    ([row]) => row?.is_standby === false,
+  return sql`select current_setting('transaction_read_only') as read_only`.then(
+    ([row]) => row?.read_only === 'off',
     () => false,
   )
 }

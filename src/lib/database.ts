@@ -27,8 +27,9 @@ export interface DatabaseOptions {
 }
 
 /**
- * Opens a pool. A standby takes no writes, so connections to one are closed after their running statements, and opened again
- * until the address leads to a primary; otherwise, those that were opened during a failover could stay there for good.
+ * Opens a pool. Read-only connections are closed after their running statements, and opened again until they take writes. Otherwise,
+ * those to a standby that were opened during a failover could stay there for good, and so could those to a database that a hosting
+ * service made read-only while its disk was full.
  *
  * `fetch_types` is off because its start-up query can end the process when the server restarts. Without it, array types have no
  * serialiser, so a string that holds an array can be cast directly (`$1::bigint[]`). All other parameters must also be strings
@@ -40,7 +41,7 @@ export function openDatabase(options: DatabaseOptions): Sql {
     ...address,
     max: options.connectionsMax,
     onparameter(name: string, value: string) {
-      if (name === IN_HOT_STANDBY && value === 'on') setTimeout(leaveStandby, STANDBY_PAUSE_MS).unref()
+      if (READ_ONLY.has(name) && value === 'on') setTimeout(leaveReadOnly, READ_ONLY_PAUSE_MS).unref()
     },
     fetch_types: false,
     connect_timeout: (options.connectTimeoutMs ?? 5_000) / 1_000,
@@ -59,9 +60,9 @@ export function openDatabase(options: DatabaseOptions): Sql {
     },
   }
   const sql = postgres(settings as unknown as postgres.Options<Record<string, never>>)
-  function leaveStandby(): void {
-    // The driver reports a parameter only when it changes, and the next connection may lead to a standby again.
-    delete (sql.parameters as Record<string, string>)[IN_HOT_STANDBY]
+  function leaveReadOnly(): void {
+    // The driver reports a parameter only when it changes, and the next connection may be read-only again.
+    for (const name of READ_ONLY) delete (sql.parameters as Record<string, string>)[name]
     // Notifications have a pool of their own inside the driver.
     const { sql: news } = sql.listen as { readonly sql?: Sql }
     for (const pool of [sql, news] as unknown as readonly (Closable | undefined)[]) void pool?.close()
@@ -74,10 +75,10 @@ interface Closable {
   close(): Promise<void>
 }
 
-/** Every connection to Postgres begins with this parameter. */
-const IN_HOT_STANDBY = 'in_hot_standby'
-/** Age at which connections to a standby are replaced, in ms. */
-const STANDBY_PAUSE_MS = 1_000
+/** Every connection to Postgres begins with these parameters, and has the second one as long as it lasts. */
+const READ_ONLY: ReadonlySet<string> = new Set(['in_hot_standby', 'default_transaction_read_only'])
+/** Age at which read-only connections are replaced, in ms. */
+const READ_ONLY_PAUSE_MS = 1_000
 
 /**
  * Session settings for direct connections. Poolers reject sessions that have such settings; behind a pooler, operators set them
