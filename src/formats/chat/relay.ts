@@ -30,6 +30,7 @@ import {
 } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { CallIndexes } from './call-indexes.ts'
 import { withDeltas } from './replay.ts'
 import { deltaMember, spokenParts } from './reply-parts.ts'
 import { ChunkUndo } from './undo.ts'
@@ -82,6 +83,7 @@ export class ChatRelay implements ReplyStream {
   skimmedTo = 0
   readonly #template = new TemplateLearner()
   readonly #undo: ChunkUndo | null
+  readonly #calls = new CallIndexes()
 
   constructor(options: ChatRelayOptions) {
     this.#options = options
@@ -108,28 +110,34 @@ export class ChatRelay implements ReplyStream {
     }
     const read = readEvent(event)
     const chunk = this.#hasDeltas ? read : withDeltas(read)
-    const isOwn = chunk === read
-    const raw = isOwn ? event.relayed : encodeText(`data: ${JSON.stringify(chunk)}\n\n`)
+    const raw = chunk === read ? event.relayed : encodeText(`data: ${JSON.stringify(chunk)}\n\n`)
+    const repairs = this.#calls.edits(chunk)
+    const isOwn = chunk === read && repairs.length === 0
     const way = this.#inspect(chunk)
     if (way === 'hide') return NO_BYTES
     this.#chunks ??= writerLike(chunk, this.#options.clientModel)
-    const renamed = this.#renamed(raw, chunk)
+    const renamed = editData(this.#renamed(raw, chunk), repairs)
     if (way === 'keep') {
       this.#usageChunk = renamed
       return NO_BYTES
     }
     this.#started = true
-    if (isOwn) this.#hasDeltas ||= this.#delivered
-    if (this.#undo !== null) return this.#undone(this.#undo, { raw, renamed, chunk })
-    if (isOwn) this.#learn(raw, chunk)
+    if (chunk === read) this.#hasDeltas ||= this.#delivered
+    const own = isOwn ? raw : null
+    if (this.#undo !== null) return this.#undone(this.#undo, { own, renamed, chunk })
+    if (own !== null) this.#learn(own, chunk)
     return renamed
   }
 
-  #undone(undo: ChunkUndo, { raw, renamed, chunk }: { raw: ByteText; renamed: ByteText; chunk: JsonObject }): ByteText {
+  /** `own`: the event as the upstream wrote it; null if it had to be changed. */
+  #undone(
+    undo: ChunkUndo,
+    { own, renamed, chunk }: { own: ByteText | null; renamed: ByteText; chunk: JsonObject },
+  ): ByteText {
     const edits = undo.chunk(chunk)
     if (edits === null) return NO_BYTES
     const [choice] = arrayOrEmpty(chunk.choices)
-    if (edits.length === 0 && isObject(choice) && undo.isPlain(choice)) this.#learn(raw, chunk)
+    if (own !== null && edits.length === 0 && isObject(choice) && undo.isPlain(choice)) this.#learn(own, chunk)
     return editData(renamed, edits)
   }
 
