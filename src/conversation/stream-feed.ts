@@ -3,7 +3,7 @@
 import { type ByteText, byteText, toBuffer } from '../lib/byte-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import { countValues } from '../lib/json-scan.ts'
-import { eventEnd, type SseEvent, type SseOptions, SseReader } from '../lib/sse.ts'
+import { commentsEnd, eventEnd, type SseEvent, type SseOptions, SseReader } from '../lib/sse.ts'
 import { type Shortened, withoutLogprobs } from './logprobs.ts'
 import type { ReplyStream } from './reply-stream.ts'
 import { DONE } from './stream-event.ts'
@@ -56,6 +56,12 @@ export class StreamFeed {
         at = this.#stream.skimmedTo ?? at
         if (text.length > 0) this.#write(text)
         if (at === all.length) return
+        const end = commentsEnd(all, at)
+        if (end > at) {
+          this.#write(this.#stream.push(this.#reader.comments(chunk.subarray(at, end))))
+          at = end
+          continue
+        }
       }
       const end = eventEnd(all, at)
       this.#read(at === 0 && end === all.length ? chunk : chunk.subarray(at, end))

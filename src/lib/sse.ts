@@ -185,6 +185,11 @@ export class SseReader {
     return events
   }
 
+  /** Takes blocks that have nothing but comments, as found by `commentsEnd`, as if they were one. Only between two blocks. */
+  comments(blocks: Buffer): SseEvent {
+    return this.#complete(blocks, { isCut: false })
+  }
+
   /** Returns what remains, if anything, when a stream ends without a final blank line. */
   end(): SseEvent[] {
     if (this.#partsBytes === 0) return []
@@ -225,6 +230,23 @@ export function eventEnd(text: ByteText, from: number): number {
   if (blank < 0) return text.length
   let end = blank + 2
   while (text.charCodeAt(end) === LF) end++
+  return end
+}
+
+/**
+ * Where the complete blocks of comments end that begin at `from`; `from` if there are none. Thousands of them are read as one,
+ * because each by itself would take as long as an event.
+ */
+export function commentsEnd(text: ByteText, from: number): number {
+  let end = from
+  for (let line = from; text.charCodeAt(line) === COLON; ) {
+    const lineEnd = text.indexOf('\n', line)
+    if (lineEnd < 0) break
+    line = lineEnd + 1
+    if (text.charCodeAt(line) !== LF) continue
+    while (text.charCodeAt(line) === LF) line++
+    end = line
+  }
   return end
 }
 

@@ -9,7 +9,8 @@ import { GatewayError } from '../errors.ts'
 import { byteText } from '../lib/byte-text.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { parseJson } from '../lib/json.ts'
-import { eventEnd, type SseEvent, SseReader } from '../lib/sse.ts'
+import { isTurnUsedUp } from '../lib/loop-turns.ts'
+import { commentsEnd, eventEnd, type SseEvent, SseReader } from '../lib/sse.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { type ReplyRoom, Reservation } from '../upstream/reply-room.ts'
@@ -90,8 +91,9 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
     const read = (chunk: Buffer): void => {
       const text = byteText(chunk)
       for (let start = 0; start < chunk.length && !done; ) {
-        const end = eventEnd(text, start)
-        look(reader.push(chunk.subarray(start, end)))
+        const comments = reader.atBorder && !text.includes('\r') ? commentsEnd(text, start) : start
+        const end = comments > start ? comments : eventEnd(text, start)
+        if (end > comments) look(reader.push(chunk.subarray(start, end)))
         start = end
       }
     }
@@ -102,6 +104,13 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
       },
       refused: error => settle(() => reject(error)),
     })
+    /** Lets others have a turn while a provider sends nothing but comments. */
+    const rest = (): void => {
+      reply.pause()
+      setImmediate(() => {
+        if (!done && !reservation.isWaiting) reply.resume()
+      })
+    }
     const silent = () => new UpstreamFault('timeout', `no byte of the stream arrived within ${options.firstByteMs} ms`)
     const silence = setTimeout(() => settle(() => reject(silent())), options.firstByteMs)
     if (options.signal.aborted) return void leave()
@@ -112,8 +121,11 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
         chunks.push(chunk)
         bytes += chunk.length
         attempt(() => read(chunk))
+        // Nothing of what comes before the first event is relayed.
+        if (!done && reader.atBorder) chunks.length = 0
         if (bytes > options.eventBytesMax) settle(() => resolve(chunks))
         if (!done) reservation.need(bytes)
+        if (!done && isTurnUsedUp()) rest()
         if (!done) timer ??= setTimeout(() => settle(() => resolve(chunks)), options.eventWaitMs)
       },
       end() {

@@ -4,6 +4,7 @@ import type { ReplyStream } from '../conversation/reply-stream.ts'
 import { StreamFeed } from '../conversation/stream-feed.ts'
 import { GatewayError } from '../errors.ts'
 import type { ByteText } from '../lib/byte-text.ts'
+import { isTurnUsedUp } from '../lib/loop-turns.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { type ReplyRoom, Reservation } from '../upstream/reply-room.ts'
@@ -55,6 +56,8 @@ class RelayRun {
   #gathered: Buffer[] = []
   #gatheredBytes = 0
   #ended = false
+  /** Whether the upstream is paused until the next turn. */
+  #isResting = false
   /**
    * Chunks that arrived while the stream was waiting for its hold to grow: at most what was in flight when the upstream was
    * paused.
@@ -102,15 +105,28 @@ class RelayRun {
     if (this.#ended) return
     const { client, stream, limits } = this.#relay
     const bytes = this.#gatheredBytes + chunk.length
+    const isLate = isTurnUsedUp()
     // Read the chunk at once if reading it may pause the upstream. The upstream's timeouts stop only if the pause comes while
     // it is delivering a chunk.
-    if (client.full || stream.skim === undefined || bytes > limits.eventBytesMax) {
+    if (isLate || client.full || stream.skim === undefined || bytes > limits.eventBytesMax) {
       this.feedGathered()
       this.#read(chunk)
+      if (isLate) this.#rest()
       return
     }
     this.#gatheredBytes = bytes
     if (this.#gathered.push(chunk) === 1) process.nextTick(feedGathered, this)
+  }
+
+  /** Pauses the upstream until the next turn. */
+  #rest(): void {
+    if (this.#ended) return
+    this.#isResting = true
+    this.#relay.upstream.pause()
+    setImmediate(() => {
+      this.#isResting = false
+      this.#resume()
+    })
   }
 
   /** @internal Reads the gathered chunks together. */
@@ -138,7 +154,8 @@ class RelayRun {
   /** Resumes the upstream, unless the stream still has another reason to wait. */
   #resume(): void {
     const { hold, upstream, client } = this.#relay
-    if (!this.#ended && hold?.state !== 'wait' && !this.#reservation.isWaiting && !client.full) upstream.resume()
+    if (this.#isResting || this.#ended || hold?.state === 'wait' || this.#reservation.isWaiting || client.full) return
+    upstream.resume()
   }
 
   /** Reads as much as the hold allows and keeps the rest. False if the stream has to pause or end. */

@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { NO_USAGE } from '../../src/conversation/usage.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { MessagesRelay } from '../../src/formats/messages/relay.ts'
@@ -119,6 +119,29 @@ test('a provider is paused while a slow client cannot take its latest piece', as
   client.full = true
   receive(textDelta('a'))
   expect(isPaused()).toBe(true)
+})
+
+test('a provider that sends more than fits into a turn of the event loop is paused until the next', async () => {
+  const { client, ended, isPaused, receive } = relay()
+  // Data of earlier tests counts in their turns only.
+  await turn()
+  let nowMs = 0
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 15))
+  receive(START)
+  expect(isPaused()).toBe(false)
+  receive(textDelta('a'))
+  expect(isPaused()).toBe(false)
+  receive(textDelta('b'))
+  expect(isPaused()).toBe(true)
+  // What is on its way nevertheless is not lost.
+  receive(textDelta('c'))
+  await turn()
+  await turn()
+  expect(isPaused()).toBe(false)
+  now.mockRestore()
+  receive(END)
+  expect(await ended).toBe('complete')
+  expect(client.text).toBe(START + ['a', 'b', 'c'].map(textDelta).join('') + END)
 })
 
 test('events before an oversized one are delivered, even if they arrive in the same turn', async () => {

@@ -1,8 +1,9 @@
 /** How long a provider may be silent: briefly before the first byte of a stream, and afterwards until the call's time is up. */
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { UPSTREAMS } from '../../src/generated/upstreams.ts'
 import { NEVER_CANCELLED } from '../../src/lib/cancellation.ts'
+import { SseReader } from '../../src/lib/sse.ts'
 import { awaitFirstEvent } from '../../src/pipeline/first-event.ts'
 import { UpstreamReply } from '../../src/upstream/reply.ts'
 import { chatCall } from '../support/chat.ts'
@@ -64,6 +65,23 @@ test('no more comments are kept until the first event than an event may be long'
   const waiting = awaitFirstEvent(reply, { ...limits, room: null, signal: NEVER_CANCELLED, secrets: [] })
   for (let comments = 0; comments < 11; comments++) reply.receive(Buffer.from(`: ${'x'.repeat(96)}\n\n`))
   expect(await waiting).toBe(reply)
+})
+
+test('comments before the first event are read as one, and not kept', async () => {
+  const source = { pause() {}, resume() {}, abort() {} }
+  const reply = new UpstreamReply(source, 200, { 'content-type': 'text/event-stream' })
+  const limits = { eventBytesMax: 1_000_000, firstByteMs: 600_000, eventWaitMs: 600_000 }
+  const waiting = awaitFirstEvent(reply, { ...limits, room: null, signal: NEVER_CANCELLED, secrets: [] })
+  const push = vi.spyOn(SseReader.prototype, 'push')
+  const comments = ':\n\n'.repeat(1_000)
+  for (const text of [comments, `${comments}: begins`, ' here\n\n', `${comments}data: {}\n\n`])
+    reply.receive(Buffer.from(text))
+  await waiting
+  expect(push.mock.calls.map(([chunk]) => String(chunk))).toEqual([': begins', ' here\n\n', 'data: {}\n\n'])
+  push.mockRestore()
+  const rest: string[] = []
+  reply.consume({ data: chunk => void rest.push(String(chunk)), end() {}, error() {} })
+  expect(rest).toEqual([`${comments}data: {}\n\n`])
 })
 
 test('headers do not count as the first byte: a stream without any is a 502 after the first-byte timeout', async () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
-import { characters } from '../../src/lib/byte-text.ts'
-import { type SseEvent, SseReader } from '../../src/lib/sse.ts'
+import { characters, encodeText } from '../../src/lib/byte-text.ts'
+import { commentsEnd, type SseEvent, SseReader } from '../../src/lib/sse.ts'
 
 const LIMIT = { eventBytesMax: 4 * 1024 * 1024 }
 
@@ -160,4 +160,21 @@ describe('size', () => {
     const bytes = Buffer.from('data: x\n\n'.repeat(100))
     expect(read([bytes], { eventBytesMax: 64 })).toHaveLength(100)
   })
+})
+
+test('finds where complete blocks of comments end', () => {
+  const ends = (text: string, from = 0) => commentsEnd(encodeText(text), from)
+  for (const [text, end] of [
+    ['', 0],
+    ['data: a\n\n', 0],
+    [':\n\n', 3],
+    [':\n\n\n:x\n:y\n\n', 11],
+    [':\n\n:x\ndata: a\n\n', 3],
+    [':\n\n:x\n', 3],
+    [':\n\n:x', 3],
+    [':x\ndata: a\n\n', 0],
+  ] as const) {
+    expect(ends(text), text).toBe(end)
+    expect(ends(`xx${text}`, 2), text).toBe(end + 2)
+  }
 })

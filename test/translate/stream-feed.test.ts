@@ -275,3 +275,17 @@ test('blank lines by the thousand are read in few pieces, and change nothing', (
   expect(feed.pendingBytes).toBe(500_000)
   pushed.mockRestore()
 })
+
+test.each(WIRES)('thousands of comments in one piece are read as one, for a client of %s', client => {
+  const bytes = chatBytes([['text', 'a']], 'none', false)
+  const events = bytes.toString('latin1')
+  const border = events.indexOf('\n\n') + 2
+  const comments = ':\n\n'.repeat(10_000)
+  const open = () => openConversion('chat', client)
+  const stream = open()
+  const push = vi.spyOn(stream, 'push')
+  const flooded = Buffer.from(events.slice(0, border) + comments + events.slice(border), 'latin1')
+  throughFeed(stream, flooded, [])
+  expect(push.mock.calls.length).toBeLessThan(20)
+  expectSame(open, flooded, [border + 1_000, border + 2_001])
+})
