@@ -76,6 +76,10 @@ interface Row {
 interface Flight {
   limit: number
   count: number
+  /** Number of calls that wait for a slot. Later calls must leave them enough of the slots that are asked for. */
+  waiting: number
+  /** Number of slots that Postgres is being asked for; 0 if it is not. */
+  asked: number
   /** Number of slots taken in Postgres; null if none are: then calls may only use the process's own share. */
   taken: number | null
   giveBack: NodeJS.Timeout | undefined
@@ -124,7 +128,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
   function flightOf(keyId: number): Flight {
     let flight = flights.get(keyId)
     if (flight === undefined) {
-      flight = { limit: 1, count: 0, taken: null, giveBack: undefined, asking: 0 }
+      flight = { limit: 1, count: 0, waiting: 0, asked: 0, taken: null, giveBack: undefined, asking: 0 }
       flights.set(keyId, flight)
     }
     return flight
@@ -142,6 +146,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
       const flight = flightOf(keyId)
       const slots = wanted(flight, calls.length)
       flight.asking++
+      flight.asked = slots
       // Slots that this batch gives back must no longer be used.
       if (slots === 0) flight.taken = null
       else if (flight.taken !== null) flight.taken = Math.min(flight.taken, slots)
@@ -159,6 +164,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
       const taken = new Map(rows.map(row => [Number(row.key_id), row.calls]))
       for (const { keyId, calls, flight, slots } of asked) {
         if (slots > 0) flight.taken = taken.get(keyId) ?? 0
+        flight.waiting -= calls.length
         for (const call of calls) {
           if (flight.count >= roomOf(flight)) call.refuse(refusal(flight.limit))
           else {
@@ -168,17 +174,21 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
         }
       }
     } catch (cause) {
-      for (const { calls } of asked) for (const call of calls) call.refuse(unavailable(cause))
+      for (const { calls, flight } of asked) {
+        flight.waiting -= calls.length
+        for (const call of calls) call.refuse(unavailable(cause))
+      }
     }
     for (const { keyId, flight } of asked) {
       flight.asking--
+      flight.asked = 0
       tidy(keyId, flight)
     }
     return NOTHING_AGAIN
   }
 
   function tidy(keyId: number, flight: Flight): void {
-    if (flight.asking > 0) return
+    if (flight.asking > 0 || flight.waiting > 0) return
     if (flight.count === 0 && flight.taken === null && flight.giveBack === undefined) flights.delete(keyId)
     else if (flight.taken !== null && flight.count < flight.taken) giveBackSoon(keyId, flight)
   }
@@ -194,12 +204,14 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     take(keyId, limit) {
       const flight = flightOf(keyId)
       flight.limit = limit
-      if (flight.count < roomOf(flight)) {
+      const room = roomOf(flight)
+      if (flight.count < room && flight.count + flight.waiting < Math.max(room, flight.asked)) {
         flight.count++
         return null
       }
       if (flight.count >= limit) return Promise.reject(refusal(limit))
       if (batcher.size >= waitingMax) return Promise.reject(unavailable('too many calls are waiting for a slot'))
+      flight.waiting++
       return new Promise((grant, refuse) => batcher.push({ keyId, call: { grant, refuse } }))
     },
     release(keyId) {

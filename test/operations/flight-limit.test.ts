@@ -1,5 +1,6 @@
 /** Calls in flight per key: never more than the limit across all processes, and no database statement for keys far below it. */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/errors.ts'
 import { createFlightLimiter, type FlightLimiter } from '../../src/operations/flight-limit.ts'
@@ -72,6 +73,32 @@ test('a key far below its limit needs no statement in any process', async () => 
   const all = limiters(4)
   for (const limiter of all) for (let call = 0; call < 8; call++) expect(limiter.take(2, 256)).toBeNull()
   expect(await rowsOf(2)).toBe(0)
+})
+
+test('a call that waits for a slot is not refused because a later one took it, far below the limit', async () => {
+  const [limiter] = limiters(2) as [FlightLimiter]
+  const [keyId, limit] = [44, 256]
+  expect(await enter(limiter, keyId, limit, 30)).toBe(30)
+  const first = limiter.take(keyId, limit)
+  await turn()
+  // Comes while Postgres is being asked for the first, so it is part of the next question.
+  const second = limiter.take(keyId, limit)
+  leave(limiter, keyId, 3)
+  await first
+  // Two turns later Postgres has been asked for as many slots as the calls in flight and the second one need.
+  await turn()
+  await turn()
+  const later = limiter.take(keyId, limit)
+  expect(await Promise.allSettled([second, later])).toEqual([{ status: 'fulfilled' }, { status: 'fulfilled' }])
+})
+
+test('a call that waits for a slot keeps its key’s limit if the only other call ends meanwhile', async () => {
+  const [limiter, other] = limiters(2) as [FlightLimiter, FlightLimiter]
+  expect(await enter(other, 45, 16, 5)).toBe(5)
+  expect(limiter.take(45, 16)).toBeNull()
+  const waiting = limiter.take(45, 16)
+  limiter.release(45)
+  await expect(waiting).resolves.toBeUndefined()
 })
 
 test('random calls in three processes never exceed the limit', async () => {
