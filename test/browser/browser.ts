@@ -115,7 +115,7 @@ export async function expectAccessible(page: Page, onPhone?: () => Promise<void>
   if (viewport !== null) await page.setViewportSize(viewport)
 }
 
-const PHONE_WIDTH = 360
+export const PHONE_WIDTH = 360
 
 /** Pairs of table cells whose contents are drawn on top of each other. A string, because `document` exists only in the page. */
 const OVERLAPPING_CELLS = `[...document.querySelectorAll('tr')].flatMap(row => {

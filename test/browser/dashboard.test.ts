@@ -6,7 +6,7 @@ import { PEOPLE_LIMITS } from '../../src/accounts/limits.ts'
 import { openSession } from '../../src/accounts/sessions.ts'
 import { chatCall } from '../support/chat.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
-import { missingBrowser, openContext, startBrowser } from './browser.ts'
+import { expectNarrow, missingBrowser, openContext, PHONE_WIDTH, startBrowser } from './browser.ts'
 
 const missing = missingBrowser()
 if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
@@ -169,5 +169,22 @@ describe.skipIf(missing !== null)('the pages of a customer', () => {
         expect([path, width, wide]).toEqual([path, width, []])
       }
     }
+  })
+
+  test('questions before money moves keep long addresses and references in their frame on a phone', async () => {
+    const { sql } = running.database
+    const { accountId } = await running.account(0n)
+    await sql`update account set email = ${`${'a'.repeat(64)}@${'b'.repeat(60)}.example.com`} where account_id = ${accountId}`
+    await page.setViewportSize({ width: PHONE_WIDTH, height: 800 })
+    const ask = async (path: string, fields: Readonly<Record<string, string>>) => {
+      await page.goto(path)
+      const form = page.locator('form[method=post]').filter({ has: page.locator('[name=amount]') })
+      for (const [name, value] of Object.entries(fields)) await form.locator(`[name=${name}]`).fill(value)
+      await form.locator('[name=reason]').press('Enter')
+      await page.locator('.ask').waitFor()
+      await expectNarrow(page)
+    }
+    await ask(`/operator/accounts/${accountId}`, { amount: '2.000.000', reason: 'goodwill' })
+    await ask('/operator/transfers', { reference: `FT${LONG}`, amount: '2.000.000', memo: LONG, reason: 'seen' })
   })
 })
