@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PEOPLE_LIMITS } from '../../src/accounts/limits.ts'
 import { openSession } from '../../src/accounts/sessions.ts'
+import { clearBanner, setBanner } from '../../src/operations/banner.ts'
 import { chatCall } from '../support/chat.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { expectNarrow, missingBrowser, openContext, PHONE_WIDTH, startBrowser } from './browser.ts'
@@ -169,6 +170,27 @@ describe.skipIf(missing !== null)('the pages of a customer', () => {
         expect([path, width, wide]).toEqual([path, width, []])
       }
     }
+  })
+
+  test('an address of any length, and a link in the banner, stay on the screen of a phone', async () => {
+    const { sql } = running.database
+    const email = `${'a'.repeat(64)}@${'b'.repeat(60)}.example.com`
+    const [before] = await sql`select email from account where account_id = ${account.accountId}`
+    await sql`update account set email = ${email} where account_id = ${account.accountId}`
+    const until = new Date(Date.now() + 3_600_000)
+    await setBanner(sql, { vi: LONG, en: LONG, until })
+    await page.setViewportSize({ width: PHONE_WIDTH, height: 800 })
+    for (const path of ['/account', '/account/email', '/account/delete', '/account/alerts', '/account/sign-ins']) {
+      await page.goto(path)
+      await expectNarrow(page)
+    }
+    // Pages may show what they knew of the banner five seconds ago.
+    await expect
+      .poll(async () => (await page.goto('/')) && page.locator('.ribbon.note').count(), { timeout: 30_000 })
+      .toBe(1)
+    await expectNarrow(page)
+    await clearBanner(sql)
+    await sql`update account set email = ${before?.email} where account_id = ${account.accountId}`
   })
 
   test('questions before money moves keep long addresses and references in their frame on a phone', async () => {
