@@ -1,5 +1,6 @@
 /** `price-diff BASE`: prints how prices and facts differ from BASE, as Markdown. Fails on large changes not acknowledged. */
 
+import { canonicalJson } from '../canonical.ts'
 import { LARGE_CHANGE_PERCENT } from '../checks/prices.ts'
 import { ownCompiler } from '../compile.ts'
 import { type Acknowledgement, diffTables, missingAcknowledgements, type SafetyNets } from '../diff/diff.ts'
@@ -31,7 +32,7 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
     today,
     safetyNets: { old: safetyNetsOf(old.view), now: safetyNetsOf(now.view) },
     thresholdPercent,
-    acknowledged: acknowledgements(now.view),
+    acknowledged: acknowledgements(now.view, old.view),
     schemaDefaults: { old: schemaDefaults(old.schemas), now: schemaDefaults(compiler.schemas) },
   })
   const { tables: before } = old
@@ -53,6 +54,13 @@ function safetyNetsOf({ settings }: CatalogueView): SafetyNets {
   return { floors: asRecord(settings.floors), counts: asRecord(settings.counts) }
 }
 
-function acknowledgements(view: CatalogueView): Acknowledgement[] {
-  return asList(view.settings.acknowledged).map(item => asRecord(item) as unknown as Acknowledgement)
+/**
+ * The acknowledgements that count. One for the uses of a tool names no provider, so one that BASE already has was for a change of
+ * back then.
+ */
+function acknowledgements(now: CatalogueView, old: CatalogueView): Acknowledgement[] {
+  const earlier = new Set(asList(old.settings.acknowledged).map(item => canonicalJson(item)))
+  return asList(now.settings.acknowledged)
+    .filter(item => asRecord(asRecord(item).price).per !== 'use' || !earlier.has(canonicalJson(item)))
+    .map(item => asRecord(item) as unknown as Acknowledgement)
 }

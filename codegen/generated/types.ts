@@ -81,7 +81,7 @@ export interface CatalogueFile {
   readonly extras?: ExtrasVocabulary
   readonly counts: CountFacts
   /**
-   * Intended price jumps above the threshold of `price-diff`: price changes, also of tools that are sold per use, and successors that cost so much more than the entry they replace. Remove a price change once it is released; keep a successor's price as long as the entry exists.
+   * Intended price jumps above the threshold of `price-diff`: price changes, also of tools that are sold per use, and successors that cost so much more than the entry they replace. Remove a price change once it is released (one for a tool counts only in the change that adds it); keep a successor's price as long as the entry exists.
    *
    * @maxItems 200
    */

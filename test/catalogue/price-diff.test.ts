@@ -116,6 +116,21 @@ test.each([
   expect(accepted.out).toContain('acknowledged |')
 })
 
+test('price-diff: an acknowledged price of a tool counts once, not for what another provider sells later', async () => {
+  const base = join(project.scratch, 'uses-later')
+  const acknowledged = (reason: string) =>
+    `  - { name: web_search, price: { vnd: 500, per: use }, reason: ${reason} }\n`
+  replace('catalogue.yaml', 'counts:', `acknowledged:\n${acknowledged('north')}${VOCABULARY}counts:`)
+  replace('upstreams.yaml', 'forward_headers:', `extras: { tools: { ${SEARCH(500)} } }\n    forward_headers:`)
+  cpSync(project.path('catalogue'), join(base, 'catalogue'), { recursive: true })
+  expect((await call('price-diff', base)).status).toBe(0)
+  replace('families/beta.yaml', '- name: Beta 2\n', `- name: Beta 2\n    extras: { tools: { ${SEARCH(500)} } }\n`)
+  const refused = await call('price-diff', base)
+  expect([refused.status, refused.err]).toEqual([1, expect.stringContaining('name: web_search')])
+  replace('catalogue.yaml', acknowledged('north'), acknowledged('south'))
+  expect(await call('price-diff', base)).toMatchObject({ status: 0, err: '' })
+})
+
 function buyBeta(): void {
   replace('catalogue.yaml', 'defaults: {', 'defaults: { fx: { from: 2026-01-01, vnd_per_usd: 25000 },')
   replace(
