@@ -276,8 +276,6 @@ export interface ErrorDetails {
    * on it. Never shown to clients.
    */
   upstreamStatus?: number
-  /** Whether only the model failed, in a reply that came through well: this says nothing about its upstream. */
-  onlyModelFailed?: boolean
   /** For the log only; never sent to a client and never contains a prompt or a reply. */
   cause?: unknown
 }

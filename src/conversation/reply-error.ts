@@ -5,13 +5,7 @@
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../lib/json.ts'
 import { readErrorValue } from './error-body.ts'
-import {
-  CALL_UNREADABLE,
-  failedError,
-  readFailedError,
-  readUpstreamErrorValue,
-  type UpstreamError,
-} from './upstream-error.ts'
+import { failedError, readFailedError, readUpstreamErrorValue, type UpstreamError } from './upstream-error.ts'
 
 export interface ReplyErrorFacts {
   /** Value of the SSE event's `event:` line. */
@@ -63,21 +57,8 @@ function hasFailedOutcome({ base_resp }: JsonObject): boolean {
 function choiceError({ error, finish_reason }: JsonObject, secrets: readonly string[]): UpstreamError | null {
   if (isTold(error)) return readUpstreamErrorValue({ error }, secrets) ?? failedError('an error in a choice')
   const reason = textOrNull(finish_reason)
-  if (reason === null) return null
-  // Gemini adds its own reason: `function_call_filter: MALFORMED_FUNCTION_CALL`.
-  if (UNREADABLE_CALLS.has(reason.split(':', 1)[0]!.toLowerCase())) return CALL_UNREADABLE
-  return FAILED_FINISHES.has(reason) ? failedError(`finish reason ${reason}`) : null
+  return reason !== null && FAILED_FINISHES.has(reason) ? failedError(`finish reason ${reason}`) : null
 }
-
-/**
- * Finish reasons of a tool call that Gemini could not parse. The reply has nothing, or the call as plain text; agents would take
- * it for the end of their task (reports of users of its chat layer, and the native names; read 2026-11).
- */
-const UNREADABLE_CALLS: ReadonlySet<string> = new Set([
-  'function_call_filter',
-  'malformed_function_call',
-  'unexpected_tool_call',
-])
 
 /**
  * Finish reasons that mean the upstream failed, although the reply is otherwise valid: OpenRouter, DeepSeek, Z.AI, vLLM and

@@ -18,8 +18,6 @@ export type UpstreamErrorKind =
   /** A problem for the operator, with credentials, credit or the catalogue; never shown to clients. */
   | 'operator'
   | 'failed'
-  /** The model wrote something that cannot be used; the upstream itself is fine. */
-  | 'model_failed'
 
 export interface UpstreamError {
   readonly kind: UpstreamErrorKind
@@ -53,8 +51,6 @@ export interface UpstreamFailure {
   readonly places?: ErrorPlaces | null
 }
 
-const NOT_SHOWN = { message: null, details: null, code: null, param: null } as const
-
 /** Reads the error of a reply whose status is not 2xx. */
 export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
   const body = readErrorText(failure.body, failure.places) ?? NO_BODY
@@ -85,18 +81,13 @@ export function failedError(label: string): UpstreamError {
   return { ...NOT_SHOWN, kind: 'failed', status: 500, retryAfterSeconds: null, label }
 }
 
-/** The error for a tool call that the upstream itself could not parse. Another try often succeeds. */
-export const CALL_UNREADABLE: UpstreamError = {
-  ...failedError('unreadable tool call'),
-  kind: 'model_failed',
-  message: 'The model wrote a tool call that its provider could not read. Try again, or simplify the tools.',
-}
-
 /** Reads the `error` member of a reply that is known to have failed. */
 export function readFailedError(error: JsonValue | undefined, secrets: readonly string[] = []): UpstreamError {
   const read = isObject(error) ? readUpstreamErrorValue({ error }, secrets) : null
   return read ?? failedError('a failed response')
 }
+
+const NOT_SHOWN = { message: null, details: null, code: null, param: null } as const
 
 /** Converts to the error that the client gets, with a generic message if the upstream's must stay hidden. */
 export function gatewayErrorOf(error: UpstreamError): GatewayError {
@@ -109,7 +100,6 @@ export function gatewayErrorOf(error: UpstreamError): GatewayError {
     ...(error.code !== null && { upstreamCode: error.code }),
     ...(error.param !== null && { param: error.param }),
     upstreamStatus: error.status,
-    ...(error.kind === 'model_failed' && { onlyModelFailed: true }),
     cause: `upstream ${error.status} ${error.label}`.trim(),
   })
 }
@@ -129,7 +119,6 @@ const CODES = {
   overloaded: 'upstream_overloaded',
   operator: 'upstream_misconfigured',
   failed: 'upstream_failed',
-  model_failed: 'upstream_failed',
 } as const satisfies Record<UpstreamErrorKind, ErrorCode>
 
 /**

@@ -73,7 +73,7 @@ export class Attempt implements Candidate {
 
   /** Records the failure, before or after the reply has begun, and updates the circuits that it concerns; `atMs` is monotonic. */
   fail(error: GatewayError, atMs: number): void {
-    const { cause, retryAfterSeconds, upstreamStatus = 0, onlyModelFailed = false } = error.details
+    const { cause, retryAfterSeconds, upstreamStatus = 0 } = error.details
     this.failure = { atMs, code: error.code, status: upstreamStatus }
     const { upstream, credential } = this
     const fault = cause instanceof UpstreamFault ? cause.kind : null
@@ -84,8 +84,6 @@ export class Attempt implements Candidate {
       case 'upstream_overloaded':
         if (fault !== null && NOT_THE_UPSTREAMS.has(fault)) return void this.#leave()
         upstream.failed(this.#hasBegun ? 'broken_stream' : error.code)
-        // If clients could open the circuit with what they ask of a model, everybody would lose the upstream.
-        if (onlyModelFailed) return void this.#succeed()
         upstream.circuit.fail(this.#passages.upstream)
         return void this.#leave(upstream.circuit)
       case 'upstream_rate_limited':
@@ -105,13 +103,9 @@ export class Attempt implements Candidate {
         return void this.#leave()
       default:
         // The upstream is fine; the error is the client's.
-        this.#succeed()
+        this.begin()
+        this.complete()
     }
-  }
-
-  #succeed(): void {
-    this.begin()
-    this.complete()
   }
 
   #tripModel(retryAfterSeconds: number | undefined): void {

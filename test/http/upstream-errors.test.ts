@@ -157,8 +157,7 @@ describe.each(Object.entries(ROUTES))('%s', (_name, route) => {
   })
 })
 
-const UNREADABLE = 'function_call_filter: MALFORMED_FUNCTION_CALL'
-const FINISHES = ['error', 'network_error', 'insufficient_system_resource', 'abort', UNREADABLE]
+const FINISHES = ['error', 'network_error', 'insufficient_system_resource', 'abort']
 const CHAT_ROUTES = ['chat to chat', 'chat to messages'].map(name => [name, ROUTES[name] as Route] as const)
 
 describe.each(CHAT_ROUTES)('%s', (_name, route) => {

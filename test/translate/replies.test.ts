@@ -83,6 +83,8 @@ describe('a chat reply as a messages reply', () => {
     ['a reply that Gemini blocked, by its own name', completion({ content: 'a' }, 'SAFETY'), [text('a')], 'refusal'],
     ['a full context window', completion({ content: 'a' }, 'model_context_window_exceeded'), [text('a')], 'max_tokens'],
     ['a reply that Mistral cut', completion({ content: 'a' }, 'model_length'), [text('a')], 'max_tokens'],
+    ['a call that Gemini could not read', completion({ content: null }, 'function_call_filter: MALFORMED_FUNCTION_CALL'), [], 'max_tokens'],
+    ['such a call after a text, by its own name', completion({ content: 'a' }, 'MALFORMED_FUNCTION_CALL'), [text('a')], 'max_tokens'],
     ['a cut call', completion({ tool_calls: [call('c1', 'f', '{"x":')] }, 'MAX_TOKENS'), [use('c1', 'f', { _arguments: '{"x":' })], 'max_tokens'],
     ['no finish reason', completion({ content: 'a' }, null), [text('a')], 'end_turn'],
     ['no output', completion({ content: null }), [], 'end_turn'],

@@ -27,6 +27,9 @@ export interface ReplyContent {
  */
 const TRUNCATED: ReadonlySet<string> = new Set([
   ...['length', 'max_tokens', 'model_length', 'model_context_window_exceeded'],
+  // A tool call that Gemini could not parse and left out. Agents would take an ordinary end for the end of their task. It is no
+  // error, which would be free: clients could cause it with their tools, again and again.
+  ...['function_call_filter', 'malformed_function_call', 'unexpected_tool_call'],
 ])
 const BLOCKED: ReadonlySet<string> = new Set([
   ...['content_filter', 'sensitive', 'safety', 'recitation', 'blocklist', 'prohibited_content', 'spii'],
@@ -37,7 +40,7 @@ const BLOCKED: ReadonlySet<string> = new Set([
  * as `tool_use` unless it was truncated or refused.
  */
 export function stopReasonOf(finishReason: string | null, { hasCalls, hasRefusal }: ReplyContent): StopReason {
-  // Gemini may add its own reason: `content_filter: PROHIBITED_CONTENT`.
+  // Gemini may add its own reason: `content_filter: PROHIBITED_CONTENT`, `function_call_filter: MALFORMED_FUNCTION_CALL`.
   const reason = (finishReason ?? '').split(':', 1)[0]!.toLowerCase()
   if (TRUNCATED.has(reason)) return 'max_tokens'
   if (BLOCKED.has(reason)) return hasRefusal ? 'refusal' : 'blocked'
