@@ -186,6 +186,25 @@ describe('sums by hour and day', () => {
     expect(await readHourly(sql, { ...other, per: 'hour', by: 'model' })).toEqual([])
   })
 
+  test('name only the largest of thousands of tags, by cost, calls or tokens, and leave none out of the sums', async () => {
+    const { accountId } = await createCustomer(sql, 0n)
+    // Those numbered up to 10 cost most, up to 20 have most calls, up to 30 most tokens.
+    await sql`insert into usage_hourly (account_id, hour, key_id, entry_id, status, tag, calls, input_tokens, cached_input_tokens,
+        output_tokens, reasoning_tokens, images, charged_micro_vnd)
+      select ${accountId}, ${startOfDay(day(-20)).toISOString()}::timestamptz, 1, 'model-a', 200, 'tag' || n,
+             case when n between 11 and 20 then 9 else 1 end, case when n between 21 and 30 then 900 else 100 end, 0,
+             0, 0, 0, case when n <= 10 then 500 else 5 end
+        from generate_series(1, 3000) as n`
+    const range = { accountId, from: startOfDay(day(-39)), to: startOfDay(day(1)) }
+    const figures = await readHourly(sql, { ...range, per: 'day', by: 'tag' })
+    const named = new Set(figures.map(({ series }) => series))
+    expect(named.size).toBeLessThanOrEqual(61)
+    for (let n = 1; n <= 30; n++) expect(named).toContain(`tag${n}`)
+    expect(figures.filter(({ series }) => series === null).length).toBe(1)
+    expect(addHourly(figures)).toMatchObject({ calls: 3_080, inputTokens: 308_000, chargedMicroVnd: 19_950n })
+    expect((await readChoices(sql, range)).tags.length).toBe(1_000)
+  })
+
   test('find the choices in the index alone: the rows of a large account lie on as many pages', async () => {
     const [plan] = await plansOf(database.url, ['seqscan', 'bitmapscan'], planned => readChoices(planned, period()))
     expect(plan).toContain('Index Only Scan using usage_hourly_pkey on usage_hourly')

@@ -11,7 +11,8 @@ import { day as calendarDay, chartFigure, chartTick, shortDay } from '../view/fo
 export interface ChartPoint {
   /** The `at` of the slot (the place of one bar) that the point belongs to. */
   readonly at: string
-  readonly series: string
+  /** Null for series that are too small to be named. */
+  readonly series: string | null
   readonly value: number
 }
 
@@ -144,12 +145,13 @@ function rank(
 ): readonly Series[] {
   const places = new Map(slots.map(({ at }, place) => [at, place]))
   const found = new Map<string, number[]>()
+  const unnamed = slots.map(() => 0)
   for (const { at, series, value } of points) {
     const place = places.get(at)
     if (place === undefined) continue
-    const values = found.get(series) ?? slots.map(() => 0)
+    const values = series === null ? unnamed : (found.get(series) ?? slots.map(() => 0))
     values[place] = (values[place] ?? 0) + value
-    found.set(series, values)
+    if (series !== null) found.set(series, values)
   }
   const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
   const ranked = [...found]
@@ -157,8 +159,8 @@ function rank(
     .map(([name, values]) => ({ label: labelOf(name), values, sum: sumOf(values) }))
     .sort((left, right) => right.sum - left.sum)
   const rest = ranked.slice(SERIES_MAX)
-  if (rest.length === 0) return ranked
-  const values = slots.map((_, place) => rest.reduce((sum, each) => sum + (each.values[place] ?? 0), 0))
+  if (rest.length === 0 && sumOf(unnamed) === 0) return ranked
+  const values = unnamed.map((start, place) => rest.reduce((sum, each) => sum + (each.values[place] ?? 0), start))
   return [...ranked.slice(0, SERIES_MAX), { label: other, values, sum: sumOf(values) }]
 }
 

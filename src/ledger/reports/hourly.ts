@@ -47,6 +47,9 @@ const slotOf = (time: string): string =>
   `date_bin(case $9 when 'hour' then interval '1 hour' else interval '1 day' end, ${time}, timestamptz '2000-01-01 00:00+07')`
 const SERIES = { model: 'entry_id', key: 'key_id', tag: 'tag' } as const satisfies Record<Split, string>
 
+/** The series that are named are this many with the greatest cost, as many with the most calls, and as many with the most tokens. */
+const NAMED_MAX = 20
+
 /** SQL for the figures. It formats numbers after summing: once per sum instead of once per row. */
 function figuresBy(by: Split): string {
   const sums = [...SUMS, 'charged_micro_vnd']
@@ -60,26 +63,38 @@ slots as (
   union all
   select ${slotOf('closed_at')}, ${by === 'tag' ? "coalesce(tag, '')" : SERIES[by]}, count(*),
          ${sums.slice(1).map(total).join(', ')}, count(*) filter (where status >= 400)
-    from ${BEHIND_MARK}${filtered("coalesce(tag, '')")} group by 1, 2)
+    from ${BEHIND_MARK}${filtered("coalesce(tag, '')")} group by 1, 2),
+ranked as (
+  select series, row_number() over (order by sum(charged_micro_vnd) desc, series) as cost,
+         row_number() over (order by sum(calls) desc, series) as calls,
+         row_number() over (order by sum(input_tokens) + sum(output_tokens) desc, series) as tokens
+    from slots group by series),
+named as (select series from ranked where least(cost, calls, tokens) <= ${NAMED_MAX})
 select to_char(slot at time zone 'Asia/Ho_Chi_Minh', case $9 when 'hour' then 'YYYY-MM-DD"T"HH24' else 'YYYY-MM-DD' end) as at,
-       series::text as series, ${SUMS.map(name => `sum(${name})::text as ${name}`).join(', ')},
+       named.series::text as series, ${SUMS.map(name => `sum(${name})::text as ${name}`).join(', ')},
        coalesce(sum(errors), 0)::text as errors, sum(charged_micro_vnd)::text as charged
-  from slots group by slot, slots.series order by slot, slots.series::text`
+  from slots left join named using (series) group by slot, named.series order by slot, named.series::text`
 }
 
 const FIGURES = { model: figuresBy('model'), key: figuresBy('key'), tag: figuresBy('tag') } as const
+/** Most entries, statuses and tags to return. */
+const CHOICES_MAX = 1_000
 /** Counts sums, not calls: the primary key of `usage_hourly` has all that is read, so none of its rows, which lie far apart. */
 const CHOICES = `
 with ${ASKED},
 kinds as (
   select entry_id, status, tag, count(*) as sums from ${ROLLED_UP} group by 1, 2, 3
   union all
-  select distinct entry_id, status, coalesce(tag, ''), 1 from ${BEHIND_MARK})
-select entry_id, status, tag from kinds group by grouping sets ((entry_id), (status), (tag)) order by sum(sums) desc`
+  select distinct entry_id, status, coalesce(tag, ''), 1 from ${BEHIND_MARK}),
+choices as (
+  select entry_id, status, tag, sum(sums) as sums,
+         row_number() over (partition by grouping(entry_id, status, tag) order by sum(sums) desc) as place
+    from kinds group by grouping sets ((entry_id), (status), (tag)))
+select entry_id, status, tag from choices where place <= ${CHOICES_MAX} order by sums desc`
 
 /**
  * Returns one figure for each hour or day and each model, key or tag that had calls in it, ordered by time, then by model, key
- * or tag.
+ * or tag. Of thousands, only the largest are named; the others share a figure.
  */
 export async function readHourly(sql: AnySql, request: HourlyRequest): Promise<readonly HourlyFigure[]> {
   const { filter = {}, per, by } = request
@@ -139,7 +154,7 @@ function toFigure(row: unknown): HourlyFigure {
   const count = (name: string): number => Number(from[name])
   return {
     at: from.at as string,
-    series: from.series as string,
+    series: (from as Readonly<Record<string, string | null>>).series ?? null,
     calls: count('calls'),
     errors: count('errors'),
     inputTokens: count('input_tokens'),

@@ -51,8 +51,11 @@ export interface DailyFigure extends UsageSums {
 export interface HourlyFigure {
   /** The hour in Vietnam, such as `2026-11-21T14`, or the day. */
   readonly at: string
-  /** The group that the sums cover: an entry id ('' if none was chosen), a key's number as text, or a tag ('' for no tag). */
-  readonly series: string
+  /**
+   * The group that the sums cover: an entry id ('' if none was chosen), a key's number as text, or a tag ('' for no tag). Null: all
+   * that are too small to be named.
+   */
+  readonly series: string | null
   readonly calls: number
   readonly errors: number
   /** All input tokens, including those read from the provider's cache. */
