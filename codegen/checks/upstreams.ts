@@ -131,7 +131,8 @@ function checkFormat(entry: EntryView, target: TargetView, host: HostView, repor
   const missing = UPSTREAM_ENDPOINTS[standard].needed.filter(endpoint => !Object.hasOwn(paths, endpoint))
   if (missing.length === 0) return
   const message = `"${host.id}" has no path for ${missing.join(', ')}, which ${standard} needs`
-  const speaks = ['messages', 'chat_completions'].filter(word => Object.hasOwn(paths, word) && word !== standard)
+  const others = KINDS[standard] === 'chat' ? ['messages', 'chat_completions'] : []
+  const speaks = others.filter(word => Object.hasOwn(paths, word) && word !== standard)
   const fix =
     speaks.length > 0
       ? `write \`standard: ${speaks[0]}\` in the target, or add the path`

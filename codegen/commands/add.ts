@@ -112,7 +112,7 @@ function readWish(view: CatalogueView, id: string, values: Values): Wish {
   if (price === undefined) throw new UsageError('--price is missing: prices are never inherited')
   if (!/^[1-9][0-9]{0,8}$/.test(price)) {
     throw new UsageError(
-      `--price ${price}: write whole dong as digits only, e.g. ${price.replace(/[^0-9]/g, '') || '6500'}`,
+      `--price ${price}: write whole dong as digits only, e.g. ${/^[0-9][0-9., ]*$/.test(price) ? price.replace(/[., ]/g, '') : '6500'}`,
     )
   }
   const like = view.byId.get(likeId)

@@ -156,6 +156,7 @@ test.each<[string[], number, string]>([
     2,
     '--price 50.000: write whole dong as digits only, e.g. 50000',
   ],
+  [['req/beta-2', '--like', 'beta-2', '--price', '1e3'], 2, '--price 1e3: write whole dong as digits only, e.g. 6500'],
   [
     ['req/beta-2', '--like', 'beta-22', '--price', '300'],
     2,
