@@ -9,6 +9,7 @@ export interface Receipt extends TaxedAmount {
   /** The day in Vietnam, such as `2026-11-21`. */
   readonly day: string
   readonly accountId: number
+  /** Where the buyer wants the invoice; the account's address if the buyer wants none. */
   readonly email: string
   /** '' if an operator credited the transfer to an account rather than an order. */
   readonly orderCode: string
@@ -33,15 +34,18 @@ export async function readReceipts(
 ): Promise<readonly Receipt[]> {
   const rate = taxRateOn(rates, day)
   const rows = await sql.unsafe(OF_DAY, [day])
-  return rows.map(row => ({
-    ...splitTax(BigInt(row.gross), rate),
-    at: row.at,
-    day,
-    accountId: Number(row.account_id),
-    email: row.email,
-    orderCode: row.order_code,
-    bankReference: row.bank_reference,
-    provider: row.provider,
-    buyer: readBuyer(row.buyer),
-  }))
+  return rows.map(row => {
+    const buyer = readBuyer(row.buyer)
+    return {
+      ...splitTax(BigInt(row.gross), rate),
+      at: row.at,
+      day,
+      accountId: Number(row.account_id),
+      email: buyer?.email || row.email,
+      orderCode: row.order_code,
+      bankReference: row.bank_reference,
+      provider: row.provider,
+      buyer,
+    }
+  })
 }

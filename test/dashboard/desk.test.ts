@@ -291,9 +291,13 @@ describe('the business', () => {
     expect((await operator.get('/operator/revenue?by=model')).location).toBe('/operator/business?by=model')
   })
 
-  test('receipts of a period show their tax, at the rate of their day', async () => {
+  test('receipts of a period show their tax, at the rate of their day, and where the buyer wanted the invoice then', async () => {
     const { sql } = running.database
+    const buyer = operators[1] as Visitor
+    const details = { name: 'Cong ty An', tax_code: '', address: '1 Le Loi', wanted: 'yes' }
+    await buyer.post('/account/invoice', { ...details, email: 'invoices@example.com' })
     await transferMoney(sql, { memo: `nap tien ${await orderCode()}`, amountVnd: 108_000 })
+    await buyer.post('/account/invoice', { ...details, email: 'later@example.com' })
     const today = dayOf(new Date())
     const { html, headers } = await operator.get(`/operator/receipts.csv?from=${today}&to=${today}`)
     expect(headers.get('content-type')).toContain('text/csv')
@@ -311,7 +315,8 @@ describe('the business', () => {
       'VAT rate': `${percent}%`,
       'Net (VND)': String(net),
       'VAT (VND)': String(108_000 - net),
-      Email: 'two@example.com',
+      Buyer: 'Cong ty An',
+      Email: 'invoices@example.com',
       'Order code': expect.stringMatching(/^ST/),
     })
   })
