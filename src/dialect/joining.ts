@@ -1,36 +1,47 @@
-/** Merges neighbouring turns of the same role, for upstreams that require roles to alternate. */
+/**
+ * Merges neighbouring turns of the same role, for upstreams that require roles to alternate. Thousands of neighbours are put
+ * together at once, because joining one after the other would copy what is joined already each time.
+ */
 
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, setMember } from '../lib/json.ts'
 
-/** Merges neighbours with the same role. `mayJoin` decides whether two of them may be merged. */
-export function merged(
-  messages: readonly JsonValue[],
-  mayJoin: (first: JsonObject, second: JsonObject) => boolean,
-): JsonValue[] {
-  const out: JsonValue[] = []
+const PARAGRAPH = '\n\n'
+
+/** Merges neighbours with the same role. `mayGrow` decides whether the next message may be merged into this one. */
+export function merged(messages: readonly JsonValue[], mayGrow: (message: JsonObject) => boolean): JsonValue[] {
+  const runs: JsonValue[][] = []
   for (const message of messages) {
-    const last = out.at(-1)
-    const joins = isObject(last) && isObject(message) && last.role === message.role && mayJoin(last, message)
-    if (joins) out.splice(-1, 1, joined(last, message))
-    else out.push(message)
+    const run = runs.at(-1)
+    const last = run?.at(-1)
+    const joins = isObject(last) && isObject(message) && last.role === message.role && mayGrow(last)
+    if (joins) run?.push(message)
+    else runs.push([message])
   }
-  return out.length === messages.length ? (messages as JsonValue[]) : out
+  if (runs.length === messages.length) return messages as JsonValue[]
+  return runs.map(run => (run.length === 1 ? (run[0] as JsonValue) : joined(run as JsonObject[])))
 }
 
-export function joined(first: JsonObject, second: JsonObject): JsonObject {
-  return { ...first, ...second, role: first.role, content: joinedContent(first.content, second.content) }
+/** Merges messages of one role. Of other members, the last one stays. */
+export function joined(messages: readonly JsonObject[]): JsonObject {
+  const all: JsonObject = {}
+  for (const message of messages) for (const key of Object.keys(message)) setMember(all, key, message[key])
+  const contents = messages.map(({ content }) => content)
+  return { ...all, content: joinedContents(contents, PARAGRAPH) }
 }
 
-function joinedContent(first: JsonValue | undefined, second: JsonValue | undefined): JsonValue {
-  if (typeof first === 'string' && typeof second === 'string') return joinedTexts(first, second)
-  return [...partsOf(first), ...partsOf(second)]
+/** Returns a text if all contents are texts, otherwise a list of parts, of which the leading texts are one. */
+export function joinedContents(contents: readonly (JsonValue | undefined)[], separator: string): JsonValue {
+  const other = contents.findIndex(content => typeof content !== 'string')
+  const texts = (other < 0 ? contents : contents.slice(0, other)) as readonly string[]
+  const text = joinedTexts(texts, separator)
+  return other < 0 ? text : [text, ...contents.slice(other)].flatMap(partsOf)
 }
 
-export function joinedTexts(...texts: string[]): string {
-  return texts.filter(Boolean).join('\n\n')
+export function joinedTexts(texts: readonly string[], separator = PARAGRAPH): string {
+  return texts.filter(Boolean).join(separator)
 }
 
-export function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
+function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(content)) return content
   return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
 }

@@ -26,7 +26,7 @@ export function withInstruction(messages: readonly JsonValue[], text: string, { 
     return [{ role: systemRole === 'developer' ? 'developer' : 'system', content: text }, ...messages]
   const content =
     typeof last.content === 'string'
-      ? joinedTexts(last.content, text)
+      ? joinedTexts([last.content, text])
       : [...arrayOrEmpty(last.content), { type: 'text', text }]
   return messages.with(at, withMember(last, 'content', content))
 }
@@ -68,8 +68,8 @@ function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_
   return [...joinedSystem([...leading.filter(isSystem), ...later]), ...rest.filter(message => !isSystem(message))]
 }
 
-function joinedSystem([top, ...others]: readonly JsonObject[]): JsonObject[] {
-  return top === undefined ? [] : [others.reduce(joined, top)]
+function joinedSystem(messages: readonly JsonObject[]): readonly JsonObject[] {
+  return messages.length < 2 ? messages : [joined(messages)]
 }
 
 /**

@@ -3,7 +3,7 @@
 import { refuse } from '../../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
-import { merged, partsOf } from '../joining.ts'
+import { joinedContents, merged } from '../joining.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
@@ -11,14 +11,12 @@ type Turns = Dialect['turns']
 
 /** Appends an instruction to `system`. */
 export function withInstruction(body: JsonObject, text: string): JsonObject {
-  return withSystem(body, joinedSystem(body.system, text))
+  return withSystem(body, joinedSystem([body.system, text]))
 }
 
-function joinedSystem(system: JsonValue | undefined, more: JsonValue | undefined): JsonValue {
-  if (!isFilled(system)) return more ?? ''
-  if (!isFilled(more)) return system
-  if (typeof system === 'string' && typeof more === 'string') return `${system}\n${more}`
-  return [...partsOf(system), ...partsOf(more)]
+function joinedSystem(contents: readonly (JsonValue | undefined)[]): JsonValue {
+  const filled = contents.filter(isFilled)
+  return filled.length === 1 ? (filled[0] as JsonValue) : joinedContents(filled, '\n')
 }
 
 function isFilled(content: JsonValue | undefined): content is JsonValue {
@@ -45,9 +43,9 @@ export function placed(body: JsonObject, { dialect: { turns }, formatPath }: Dia
 function hoisted(body: JsonObject, messages: readonly JsonValue[]): JsonObject {
   const later = messages.filter(isSystem)
   if (later.length === 0) return body
-  const system = later.reduce<JsonValue | undefined>((all, { content }) => joinedSystem(all, content), body.system)
+  const system = joinedSystem([body.system, ...later.map(({ content }) => content)])
   const turns = messages.filter(message => !isSystem(message))
-  return { ...withSystem(body, system ?? ''), messages: turns }
+  return { ...withSystem(body, system), messages: turns }
 }
 
 /** Sets `system`. A new `system` goes right before `messages`. */
