@@ -179,19 +179,29 @@ function childSchemas(node: JsonObject): JsonObject[] {
   return [...named, ...listed, node.additionalProperties].filter(isObject)
 }
 
-/** Whether a definition refers to itself, directly or not. True as well if a reference cannot be resolved. */
+/**
+ * Whether a definition refers to itself, directly or not. True as well if a reference cannot be resolved. Each definition is
+ * examined once, because a few that refer to each other several times have millions of paths.
+ */
 function isRecursive(root: JsonObject): boolean {
-  const visit = (node: JsonObject, open: readonly string[]): boolean => {
-    if (open.length > DEPTH_MAX) return true
-    if (typeof node.$ref === 'string') {
-      if (open.includes(node.$ref)) return true
-      const target = definition(root, node.$ref)
-      if (target === null || visit(target, [...open, node.$ref])) return true
-    }
+  const open = new Set<JsonObject>()
+  const done = new Set<JsonObject>()
+  const visit = (node: JsonObject, depth: number): boolean => {
+    if (depth > DEPTH_MAX || (typeof node.$ref === 'string' && visitDefinition(node.$ref, depth))) return true
     const { $defs: _defs, definitions: _definitions, ...used } = node
-    return childSchemas(used).some(child => visit(child, [...open, '']))
+    return childSchemas(used).some(child => visit(child, depth + 1))
   }
-  return visit(root, [])
+  const visitDefinition = (reference: string, depth: number): boolean => {
+    const target = definition(root, reference)
+    if (target === null || open.has(target)) return true
+    if (done.has(target)) return false
+    open.add(target)
+    const isFaulty = visit(target, depth + 1)
+    open.delete(target)
+    done.add(target)
+    return isFaulty
+  }
+  return visit(root, 0)
 }
 
 function definition(root: JsonObject, reference: string): JsonObject | null {

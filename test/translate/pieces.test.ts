@@ -175,6 +175,17 @@ describe('schemas', () => {
     expect(replySchema({ type: 'object', properties: { a: { $ref: 'http://elsewhere' } } })).toBeNull()
   })
 
+  test('of a reply may use a definition again, which is examined once however many paths lead to it', () => {
+    let looks = 0
+    const leaf = Object.defineProperty({ type: 'string' }, '$ref', { get: () => void looks++, enumerable: true })
+    const refer = (to: number) => ({ $ref: `#/$defs/d${to}` })
+    const level = (to: number) => objectWith(4, refer(to))
+    const $defs = { ...Object.fromEntries([1, 2, 3, 4, 5, 6].map(at => [`d${at - 1}`, level(at)])), d6: leaf }
+    expect(replySchema({ ...closed, properties: { a: refer(0) }, $defs })).not.toBeNull()
+    expect(looks).toBeLessThan(10)
+    expect(replySchema({ ...closed, properties: { a: refer(0) }, $defs: { ...$defs, d6: level(0) } })).toBeNull()
+  })
+
   test('nested too deeply are examined up to a limit only', () => {
     let deep: { type: string; items: object } = { type: 'array', items: {} }
     for (let level = 0; level < 5_000; level += 1) deep = { type: 'array', items: deep }
