@@ -8,14 +8,23 @@ import { microVnd } from '../../src/lib/money.ts'
 import { Bill, type CallResult } from '../../src/pipeline/bill.ts'
 import type { Call, Services } from '../../src/pipeline/call.ts'
 import type { CallExtras } from '../../src/pipeline/extras.ts'
-import { NOTHING_USED } from '../../src/pipeline/meter.ts'
+import type { Metered } from '../../src/pipeline/meter.ts'
 import type { Resolution } from '../../src/pipeline/resolve.ts'
 import { LASTING_TABLES } from '../support/tables.ts'
 
 const [SHIPPED] = LASTING_TABLES.entries as readonly [ModelEntry]
 const PER_CALL: ModelEntry = { ...SHIPPED, price: { vnd: 900, per: 'request' } }
 const CALL_ID = '019ab000-0000-7000-8000-000000000000'
-const SERVED: CallResult = { used: { ...NOTHING_USED, inputTokens: 10, outputTokens: 2 }, charged: true, status: 200 }
+const USED: Metered = {
+  inputTokens: 10,
+  cachedInputTokens: 4,
+  cacheWriteTokens: 3,
+  outputTokens: 2,
+  reasoningTokens: 1,
+  images: 5,
+  estimated: true,
+}
+const SERVED: CallResult = { used: USED, charged: true, status: 200 }
 
 /** The bill of a call to a model with a price per call, what it sent to the ledger, and how often the call was told of as ended. */
 function openBill({
@@ -63,7 +72,7 @@ test('a call is settled as it ended first; a later failure neither gives its pri
   const first = bill.settle(SERVED)
   expect(bill.release(500, 'internal')).toBe(first)
   await first
-  expect(settlements).toMatchObject([{ status: 200, costMicroVnd: 970_000_000n, extrasVnd: 70 }])
+  expect(settlements).toMatchObject([{ ...USED, status: 200, costMicroVnd: 970_000_000n, extrasVnd: 70 }])
   expect(told()).toBe(3)
 })
 

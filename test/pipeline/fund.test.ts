@@ -79,7 +79,8 @@ describe('a hold', () => {
   })
 
   test('is the price of a call, whatever its length, if calls have a price', async () => {
-    const { scope, holds } = opened({ held: 900_007_000n })
+    // Too little money to pay for a reply by the token.
+    const { scope, holds } = opened({ held: 9n })
     const entry: ModelEntry = { ...ENTRY, price: { vnd: 900, per: 'request' } }
     expect(await fund(scope, funding(WHOLE, entry))).toMatchObject({ outputTokensAfforded: null })
     expect(holds).toMatchObject([{ holdMinMicroVnd: 900_007_000n, holdMaxMicroVnd: 900_007_000n }])
