@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { withoutImplausible } from '../../src/conversation/usage.ts'
 import * as chat from '../../src/formats/chat/usage.ts'
 import * as messages from '../../src/formats/messages/usage.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
@@ -153,7 +154,20 @@ describe('chat usage', () => {
     ],
     ['completion missing', { prompt_tokens: 10, total_tokens: 15 }, usage(10, 0, 0, 5)],
     ['prompt missing', { completion_tokens: 5, total_tokens: 15 }, usage(10, 0, 0, 5)],
+    ['the other formats’ names', { input_tokens: 10, output_tokens: 5 }, usage(10, 0, 0, 5)],
     ['more cached than there is', { prompt_tokens: 10, completion_tokens: 5, cached_tokens: 64 }, usage(10, 10, 0, 5)],
+    [
+      'more written to the cache than was not cached',
+      { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 64 } },
+      usage(10, 4, 6, 5),
+    ],
+    [
+      'more reasoning than output',
+      { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 64 } },
+      usage(10, 0, 0, 5, 5),
+    ],
+    ['fractions', { prompt_tokens: 10.9, completion_tokens: 5.9, cached_tokens: 3.9 }, usage(10, 3, 0, 5)],
+    ['a total below the prompt', { prompt_tokens: 10, total_tokens: 5 }, usage(10, 0, 0, 0)],
     ['garbage', { prompt_tokens: null, completion_tokens: Number.NaN }, null],
     ['null', null, null],
     ['absent', undefined, null],
@@ -165,6 +179,8 @@ describe('chat usage', () => {
     const input = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 165, cost: { cache: [{ hit: 7 }] } }
     const facts = { cached: ['/nowhere', '/usage/cost/cache/0/hit'], outputCounts: 'without_reasoning' } as const
     expect(chat.readUsage({ usage: input }, facts)).toEqual(usage(100, 7, 0, 65))
+    // The total is wrong.
+    expect(chat.readUsage({ usage: { ...input, total_tokens: 103 } }, facts)).toEqual(usage(100, 7, 0, 5))
   })
 
   test('counts in unusual places take precedence over those in common places', () => {
@@ -187,5 +203,17 @@ describe('chat usage', () => {
     const value = usage(1110, 100, 1000, 50, 20)
     expect(chat.readUsage({ usage: chat.writeUsage(value) })).toEqual(value)
     expect(chat.writeUsage(value)).toMatchObject({ prompt_tokens: 1110, total_tokens: 1160 })
+  })
+})
+
+test('counts that cannot be true are as if they had not been reported, and so is a trusted zero', () => {
+  const report = { state: 'final', usage: usage(11, 4, 3, 12, 2), hiddenOutputTokens: 1, zeroIsTrue: true } as const
+  expect(withoutImplausible(report, 12)).toBe(report)
+  const known = { state: 'final', hiddenOutputTokens: 0, zeroIsTrue: false }
+  expect(withoutImplausible(report, 11)).toEqual({ ...known, usage: usage(11, 4, 3, 0, 0) })
+  expect(withoutImplausible({ ...report, usage: usage(13, 4, 3, 12, 2) }, 12)).toEqual({
+    ...known,
+    usage: usage(0, 0, 0, 12, 2),
+    hiddenOutputTokens: 1,
   })
 })

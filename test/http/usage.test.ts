@@ -215,6 +215,8 @@ test('a client that leaves a stream pays for the passes reported so far, and for
   expect(row).toMatchObject({ status: 499, input: 203_000, estimated: true })
   expect(row.output).toBeGreaterThan(3_500)
   expect(row.output).toBeLessThan(3_520)
+  expect(row.charged).toBe(BigInt(row.input + row.output) * (await world.priceOf(CLAUDE)))
+  expect(await world.spent()).toBe(row.charged)
 })
 
 /** Reports of more tokens than four context windows of a million: bytes counted as tokens, a sum over all events, and the like. */
