@@ -270,9 +270,14 @@ test('two keys of one account share one wallet and one queue', async () => {
 
 test('an impossible hold fails only its own call', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND)
-  await expect(here.admit(holdRequest(customer, { holdMinMicroVnd: microVnd(0n) }), patient)).rejects.toThrow(
-    'holdMinMicroVnd',
-  )
+  for (const change of [
+    { holdMinMicroVnd: microVnd(0n) },
+    { holdMinMicroVnd: microVnd(10n ** 15n + 1n) },
+    { holdMinMicroVnd: microVnd(2n), holdMaxMicroVnd: microVnd(1n) },
+    { holdMaxMicroVnd: microVnd(10n ** 15n + 1n) },
+  ]) {
+    await expect(here.admit(holdRequest(customer, change), patient)).rejects.toThrow(/hold(Min|Max)MicroVnd/)
+  }
   await expect(here.admit(holdRequest(customer, { callId: 'x' }), patient)).rejects.toThrow('callId')
   const odd = holdRequest(customer, { callId: uuidv7(), requestedName: `\0'"\\{}\ud800,NULL` })
   expect(await here.admit(odd, patient)).toMatchObject({ outcome: 'admitted' })

@@ -69,6 +69,7 @@ test('a credit is booked once per kind and reference, however often and from whe
   expect(new Set(answers.map(answer => answer.seq))).toEqual(new Set([1]))
   expect(await walletOf(database.sql, { accountId })).toEqual({ balance: 7n, held: 0n })
   await expect(credit(database.sql, { ...request, amountMicroVnd: microVnd(8n) })).rejects.toThrow('a different amount')
+  expect(await credit(database.sql, { ...request, kind: 'refund' })).toMatchObject({ outcome: 'credited', seq: 2 })
 })
 
 test('an adjustment deducts at most the balance, and its account must exist', async () => {
@@ -79,7 +80,14 @@ test('an adjustment deducts at most the balance, and its account must exist', as
     balanceAfterMicroVnd: 0n,
   })
   await expect(credit(database.sql, { ...take, accountId: 12_345 })).rejects.toThrow('there is no account 12345')
-  await expect(credit(database.sql, { ...take, amountMicroVnd: microVnd(0n) })).rejects.toThrow('cannot be 0')
+  for (const [amount, fault] of [
+    [0n, 'cannot be 0'],
+    [10n ** 18n + 1n, 'must not exceed'],
+    [-(10n ** 18n) - 1n, 'must not exceed'],
+  ] as const) {
+    await expect(credit(database.sql, { ...take, amountMicroVnd: microVnd(amount) })).rejects.toThrow(fault)
+  }
+  await expect(credit(database.sql, { ...take, reference: '' })).rejects.toThrow('needs a reference')
 })
 
 test('a credit within a transaction that is rolled back leaves nothing', async () => {

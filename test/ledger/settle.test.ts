@@ -136,6 +136,11 @@ test('a cost that is not the price times the units and the extras is refused', a
   const customer = await createCustomer(database.sql, 10_000_000n)
   const wrong = [{ extrasVnd: 1 }, { extrasVnd: -1, costMicroVnd: microVnd(CALL_MICRO_VND - 1_000_000n) }]
   for (const change of wrong) await expect(here.settle(settlement(customer, change))).rejects.toThrow(/extras/)
+  // So high a cost can be a price times units, but no call can cost it.
+  const absurd = { pricePer: 'request', priceVnd: 1_000_000_000, extrasVnd: 1 } as const
+  await expect(
+    here.settle(settlement(customer, { ...absurd, costMicroVnd: microVnd(10n ** 15n + 10n ** 6n) })),
+  ).rejects.toThrow('out of bounds')
   await expect(
     database.sql.unsafe(`insert into usage select * from jsonb_populate_record(
       (select row(usage.*)::usage from usage limit 1), '{"seq": 99, "call_id": "${settlement(customer).callId}", "extras_vnd": 2}')`),
@@ -291,12 +296,13 @@ test('the roll-up’s days are Vietnam’s, and errors are counted separately', 
       here.settle(settlement(customer, { status, costMicroVnd: microVnd(status === 502 ? 0n : CALL_MICRO_VND) })),
     ),
   )
+  await here.settle(settlement(customer, { status: 400, costMicroVnd: microVnd(0n) }))
   const rows = await database.sql.unsafe(
     `select calls, errors, input_tokens, charged_micro_vnd, day = (now() at time zone 'Asia/Ho_Chi_Minh')::date as today
        from usage_daily where account_id = $1::text::bigint`,
     [String(customer.accountId)],
   )
-  expect(rows).toEqual([{ calls: '3', errors: '1', input_tokens: '3000', charged_micro_vnd: '3360000', today: true }])
+  expect(rows).toEqual([{ calls: '4', errors: '2', input_tokens: '4000', charged_micro_vnd: '3360000', today: true }])
 })
 
 test.each([
