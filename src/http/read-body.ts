@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { GatewayError } from '../errors.ts'
+import { GatheredChunks } from '../lib/gathered-chunks.ts'
 import type { BodyPermit } from './body-permits.ts'
 import { INTAKE } from './intake.ts'
 
@@ -94,7 +95,7 @@ class BodyReader {
   readonly #permit: BodyPermit
   /** Where a body of known length is assembled as it arrives; null if the length is unknown. */
   readonly #whole: Buffer | null
-  readonly #chunks: Buffer[] = []
+  readonly #chunks = new GatheredChunks()
   readonly #done = Promise.withResolvers<Buffer>()
   readonly #idle: NodeJS.Timeout
   #waiting = false
@@ -152,7 +153,7 @@ class BodyReader {
       this.#fail(tooDense(ratioMax))
       return
     }
-    if (this.#whole === null) this.#chunks.push(chunk)
+    if (this.#whole === null) this.#chunks.add(chunk)
     else chunk.copy(this.#whole, this.#bytes - chunk.length)
     const waiting = this.#grown()
     if (waiting === null) {
@@ -182,7 +183,7 @@ class BodyReader {
     if (this.#ended) return
     this.#leave()
     this.#permit.settle(this.#bytes)
-    this.#done.resolve(this.#whole ?? Buffer.concat(this.#chunks, this.#bytes))
+    this.#done.resolve(this.#whole ?? this.#chunks.take())
   }
 
   readonly #onDamage = (cause: unknown): void => this.#fail(damaged(cause))
@@ -196,7 +197,7 @@ class BodyReader {
     this.#leave()
     // Discards whatever still arrives.
     this.#request.resume()
-    this.#chunks.length = 0
+    this.#chunks.clear()
     this.#done.reject(error)
   }
 

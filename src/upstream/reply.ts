@@ -1,6 +1,7 @@
 /** A provider's reply: status, headers, and a body that is held back until someone consumes it. */
 
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
+import { GatheredChunks } from '../lib/gathered-chunks.ts'
 import { UpstreamFault } from './fault.ts'
 import { type ReplyRoom, Reservation } from './reply-room.ts'
 
@@ -135,7 +136,7 @@ class BodyCollector implements UpstreamConsumer {
   readonly #bytesMax: number
   readonly #reservation: Reservation
   readonly #done = Promise.withResolvers<Buffer>()
-  #chunks: Buffer[] = []
+  readonly #chunks = new GatheredChunks()
   #bytes = 0
   #hasEnded = false
 
@@ -160,7 +161,7 @@ class BodyCollector implements UpstreamConsumer {
       this.#refuse(new UpstreamFault('oversized', `the reply exceeds ${this.#bytesMax} bytes`))
       return
     }
-    this.#chunks.push(chunk)
+    this.#chunks.add(chunk)
     this.#reservation.need(this.#bytes, declared)
   }
 
@@ -168,13 +169,12 @@ class BodyCollector implements UpstreamConsumer {
     this.#hasEnded = true
     if (this.#reservation.isWaiting) return
     this.#reservation.settle()
-    this.#done.resolve(this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks))
-    this.#chunks = []
+    this.#done.resolve(this.#chunks.take())
   }
 
   error(error: unknown): void {
     this.#done.reject(error)
-    this.#chunks = []
+    this.#chunks.clear()
   }
 
   #refuse(error: unknown): void {
