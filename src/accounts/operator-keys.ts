@@ -17,8 +17,11 @@ interface Deed {
 export interface KeyLimits {
   readonly callsPerMinute: number | null
   readonly callsInFlight: number | null
-  /** Spending cap in whole dong, from 1 to KEY_CAP_VND_MAX; the key's owner chooses its period. */
-  readonly capVnd: number | null
+  /**
+   * Spending cap in whole dong, from 1 to KEY_CAP_VND_MAX; undefined: as it is. The key's owner chooses its period, and can change
+   * the cap, too.
+   */
+  readonly capVnd: number | null | undefined
 }
 
 /**
@@ -44,7 +47,7 @@ export function changeKeyLimits(
     if (wanted.callsInFlight !== (found.concurrencyHeld ? found.concurrencyMax : null)) {
       changed = (await limitConcurrencyIn(transaction, key, wanted.callsInFlight)) || changed
     }
-    if (wanted.capVnd !== capBefore) {
+    if (wanted.capVnd !== undefined && wanted.capVnd !== capBefore) {
       await setKeyCap(transaction, { accountId, keyId, capVnd: wanted.capVnd })
       const subject = `${keyId}: ${wanted.capVnd === null ? 'none' : `${wanted.capVnd} VND`}`
       await recordAction(transaction, { by, action: 'key.cap', accountId, subject, reason })

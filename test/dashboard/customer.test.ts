@@ -139,6 +139,14 @@ test('limits of a key are changed with a reason, apply at once, and are logged o
     expect([line, log.split(line).length - 1]).toEqual([line, 2])
   }
   expect(log).toContain('1: too fast')
+  // The key's owner raises the spending limit while an operator looks at the one before.
+  expect((await owner.get(path())).html).toContain('name="cap_shown" value="50.000"')
+  await running.database.sql`update api_key set monthly_cap_micro_vnd = 70000000000 where key_id = ${keyId}`
+  const stale = { ...right, rate: '2', cap_shown: '50.000' }
+  expect((await owner.post(path('/keys/limits'), stale)).status).toBe(303)
+  const [kept] = await running.database.sql`select rate_limit_per_minute as rate, monthly_cap_micro_vnd::text as cap
+    from api_key where key_id = ${keyId}`
+  expect(kept).toEqual({ rate: 2, cap: '70000000000' })
   const call = () => fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': key } })
   expect((await call()).status).toBe(200)
   expect((await owner.post(path('/keys/revoke'), { key: keyId, reason: '' })).status).toBe(422)

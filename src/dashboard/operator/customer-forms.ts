@@ -184,7 +184,10 @@ async function limits(request: PageRequest, account: AccountSummary): Promise<An
     return NOT_FOUND
   }
   const key = { accountId: account.accountId, keyId, by: actorOf(request), reason }
-  const outcome = await changeKeyLimits(options.sql, key, { callsPerMinute, callsInFlight, capVnd })
+  // The owner may have changed the cap since the page was shown, which must not undo that.
+  const isCapKept = form.has('cap_shown') && form.text('cap', 20) === form.text('cap_shown', 20)
+  const wanted = { callsPerMinute, callsInFlight, capVnd: isCapKept ? undefined : capVnd }
+  const outcome = await changeKeyLimits(options.sql, key, wanted)
   if (outcome === 'gone') return NOT_FOUND
   if (outcome === 'changed') await announce(options.sql, 'keys')
   return done(account, 'limited', '#keys')

@@ -131,6 +131,7 @@ function keyRow(request: PageRequest, key: OwnKey, refusal: Refusal | null) {
     rate: limits ? form.text('rate', 20) : key.rateHeld ? number(key.rateLimitPerMinute) : '',
     concurrency: limits ? form.text('concurrency', 20) : key.concurrencyHeld ? number(key.concurrencyMax) : '',
     capText: limits ? form.text('cap', 20) : cap,
+    capShown: limits ? form.text('cap_shown', 20) : cap,
     limitsReason: limits ? form.text('reason', REASON_CHARACTERS_MAX) : '',
     limitsFaults: { ...NO_FAULTS, ...(limits ? refusal?.faults : {}) },
     revokeFaults: { ...NO_FAULTS, ...(isTyped('revoke') ? refusal?.faults : {}) },
