@@ -4,6 +4,8 @@
  */
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import type { ModelEntry } from '../../src/generated/types.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { childrenOf } from '../fault/support/child.ts'
 import { LOAD_MODEL, LOAD_TOKENS, type LoadOptions, startLoad, startLoadProvider } from '../support/load.ts'
@@ -12,7 +14,8 @@ import { freePort, killPrograms, type Program, startProgram } from '../support/p
 import { copyProject, type ProjectCopy } from '../support/project-copy.ts'
 import { gatewayEnvironment, newCustomer, newFolder } from './world.ts'
 
-const PRICES = { before: 2400, after: 2500 }
+const SHIPPED_VND = (TABLES.entries as readonly ModelEntry[]).find(({ id }) => id === LOAD_MODEL)?.price.vnd ?? 0
+const PRICES = { before: SHIPPED_VND, after: SHIPPED_VND + 100 }
 /** Many more calls than connections, so that every connection has been reused. */
 const CALLS = 60
 const CALLERS = 12
