@@ -52,6 +52,11 @@ returning g.instance_id`
 const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested_name, h.endpoint,
   to_char(greatest(h.opened_at, now() - interval '89 days'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
+/** A hold that is to be placed only later was placed before Postgres' clock was set back; that time may be years away. */
+const isOld = (seconds: string): string => {
+  const age = `make_interval(secs => ${seconds}::text::double precision)`
+  return `h.opened_at < now() - ${age} or h.opened_at > now() + ${age}`
+}
 /**
  * Selects holds of ended processes, but leaves two kinds alone for `lostAfterMs`. If the process ended before the current
  * history began, its spool may still have settlements for its holds. If the hold is newer than the end of its process, the
@@ -59,7 +64,7 @@ const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested
  */
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
   where h.call_id <> all ($1::uuid[])
-   and (h.opened_at <= g.ended_at or h.opened_at < now() - make_interval(secs => $4::text::double precision))
+   and (h.opened_at <= g.ended_at or ${isOld('$4')})
    and exists (
     select from database_history where history = $3
        and (g.ended_at >= begun_at
@@ -70,7 +75,7 @@ const TAKE_ALONG = `update hold set instance_id = $2::text::bigint
 const FORGET = `delete from gateway_instance g where ended_at < now() - interval '30 days'
   and not exists (select 1 from hold h where h.instance_id = g.instance_id)`
 const MINE = `select ${HOLD_COLUMNS} from hold h where h.instance_id = $1::text::bigint
-  and h.opened_at < now() - make_interval(secs => $2::text::double precision) and h.call_id <> all ($3::uuid[])
+  and (${isOld('$2')}) and h.call_id <> all ($3::uuid[])
   and exists (select from database_history where history = $5)
   limit $4::text::integer`
 

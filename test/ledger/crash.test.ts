@@ -373,6 +373,27 @@ test('a hold placed after its process was declared dead by mistake is not freed,
   await Promise.all([late.close(), other.close()])
 })
 
+test('holds from before the clock of Postgres was set back are freed if their process is dead, or their call is over', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const silent = { heartbeatMs: 3_600_000, sweepMs: 3_600_000 }
+  const gone = await startLedger(database.url, { name: 'gone before', limits: silent })
+  const [dead, over, running] = [holdRequest(customer), holdRequest(customer), holdRequest(customer)]
+  for (const request of [dead, over]) await gone.admit(request, patient)
+  const other = await startLedger(database.url, { name: 'there after', limits: { ...silent, sweepMs: 20 } })
+  await other.admit(running, patient)
+  await database.sql.unsafe(`update gateway_instance set ended_at = now() where name = 'gone before'`)
+  await database.sql.unsafe(`update hold set opened_at = now() + interval '1 year'`)
+  await database.sql.unsafe(
+    `update hold set instance_id = (select instance_id from gateway_instance where name = 'there after')
+      where call_id = '${over.callId}'`,
+  )
+  const held = async () => (await database.sql.unsafe('select call_id from hold')).map(row => row.call_id)
+  expect(await eventually(held, left => left.length <= 1)).toEqual([running.callId])
+  const settled = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND }
+  expect(await other.settle(settlement(customer, { callId: running.callId }))).toMatchObject(settled)
+  await Promise.all([gone.close(), other.close()])
+})
+
 test('the spool survives a line that a crash cut off, and contains no prompt, no reply and no key', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const spoolDir = newFolder()
