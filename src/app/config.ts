@@ -84,6 +84,20 @@ export interface ConfigInput {
   readonly upstreamIds: readonly string[]
 }
 
+/** Pages and the API are at the root of their address, so links to a path below it would lead nowhere. */
+function readPublicUrl(reader: Reader): string | null {
+  const text = reader.url('PUBLIC_URL', ['http:', 'https:'])
+  if (text === null) return null
+  const { href, origin } = new URL(text)
+  if (href !== `${origin}/`) {
+    reader.faults.push(
+      'PUBLIC_URL has more than a host and a port; write it without a path, such as https://gateway.example.com: ' +
+        'pages and /v1 are at its root',
+    )
+  }
+  return text
+}
+
 /** Reads the environment. Throws ConfigError with all faults. */
 export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   const reader = new Reader(environment)
@@ -91,7 +105,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   const host = reader.text('HOST') ?? '127.0.0.1'
   const port = reader.integer('PORT', { fallback: 8080, min: 0, max: 65_535 })
   const { upstreams, aws } = readUpstreams(reader, environment, upstreamIds)
-  const publicUrl = reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`
+  const publicUrl = readPublicUrl(reader) ?? `http://${reachableHost(host)}:${port}`
   const banking = readBankConfig(reader, Object.keys(environment), publicUrl)
   const config: Config = {
     ...banking,

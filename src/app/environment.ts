@@ -25,7 +25,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'PUBLIC_URL',
         fallback: 'built from host and port',
-        what: 'Address that clients use; it appears in messages, emails and pages.',
+        what: 'Address that clients use, without a path; it appears in messages, emails and pages.',
         required: true,
       },
       {

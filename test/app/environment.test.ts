@@ -50,3 +50,22 @@ test.each(['10.0.0.0/33', 'abc', '10', '10/8', '1.2.3', 'fd12::/129', 'proxy.exa
     expect(() => readConfig({ environment: { TRUSTED_PROXIES: text }, upstreamIds: [] })).toThrow('TRUSTED_PROXIES')
   },
 )
+
+test.each([
+  'https://api.example.com',
+  'https://api.example.com/',
+  'http://10.0.0.5:8080',
+  'https://API.example.com:443',
+])('takes the public address %s', text => {
+  expect(readConfig({ environment: { PUBLIC_URL: text }, upstreamIds: [] }).publicUrl).toBe(text.replace(/\/$/, ''))
+})
+
+test.each([
+  'https://example.com/v1',
+  'https://example.com/gateway/',
+  'https://example.com?a=b',
+  'https://me:x@example.com',
+])('refuses the public address %s, below which there are no pages', text => {
+  const read = () => readConfig({ environment: { PUBLIC_URL: text }, upstreamIds: [] })
+  expect(read).toThrow('PUBLIC_URL has more than a host and a port')
+})
