@@ -88,6 +88,17 @@ describe('setting up a second factor', () => {
     expect(await enrol(code(other.authenticator.secret), other.offer)).toEqual({ outcome: 'exists' })
   })
 
+  test('a set-up page that was opened before the account got a passkey is refused, too', async () => {
+    const { session } = await newcomer(people)
+    const { offer, authenticator } = await offerAuthenticator(people, secrets, session)
+    await sql`insert into passkey (credential_id, account_id, public_key, sign_count, transports, name)
+      values (decode('01', 'hex'), ${session.accountId}, decode('02', 'hex'), 0, '', 'phone')`
+    const given = { offer, code: code(authenticator.secret), language: 'en', now } as const
+    const enrol = (replace: boolean) => enrolAuthenticator(people, secrets, session, { ...given, replace })
+    expect(await enrol(false)).toEqual({ outcome: 'exists' })
+    expect((await enrol(true)).outcome).toBe('enrolled')
+  })
+
   test('an offer made for one account is worth nothing for another', async () => {
     const [one, other] = [await newcomer(people), await newcomer(people)]
     const { offer, authenticator } = await offerAuthenticator(people, secrets, one.session)
