@@ -56,6 +56,18 @@ describe('messages usage', () => {
       { input_tokens: 'many', output_tokens: -4, cache_read_input_tokens: Number.POSITIVE_INFINITY },
       null,
     ],
+    [
+      'two passes, of which the top has only the first',
+      {
+        input_tokens: 10,
+        output_tokens: 5,
+        iterations: [
+          { type: 'message', input_tokens: 10, output_tokens: 5 },
+          { type: 'message', input_tokens: 20, output_tokens: 7 },
+        ],
+      },
+      usage(30, 0, 0, 12),
+    ],
     ['nothing', {}, null],
     ['null', null, null],
     ['absent', undefined, null],
