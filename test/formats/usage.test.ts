@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { withoutImplausible } from '../../src/conversation/usage.ts'
 import * as chat from '../../src/formats/chat/usage.ts'
 import * as messages from '../../src/formats/messages/usage.ts'
+import * as responses from '../../src/formats/responses/usage.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 
 const usage = (
@@ -228,4 +229,17 @@ test('counts that cannot be true are as if they had not been reported, and so is
     usage: usage(0, 0, 0, 12, 2),
     hiddenOutputTokens: 1,
   })
+})
+
+// biome-ignore format: one case per line
+test.each<[string, JsonObject, ReturnType<typeof usage> | null]>([
+  ['input missing', { output_tokens: 5, total_tokens: 15 }, usage(10, 0, 0, 5)],
+  ['output missing', { input_tokens: 10, total_tokens: 15 }, usage(10, 0, 0, 5)],
+  ['a total below the input', { input_tokens: 10, total_tokens: 5 }, usage(10, 0, 0, 0)],
+  ['more cached than there is', { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 64 } }, usage(10, 10, 0, 5)],
+  ['more written to the cache than was not cached', { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 4, cache_write_tokens: 64 } }, usage(10, 4, 6, 5)],
+  ['more reasoning than output', { input_tokens: 10, output_tokens: 5, output_tokens_details: { reasoning_tokens: 64 } }, usage(10, 0, 0, 5, 5)],
+  ['nothing', {}, null],
+])('responses usage: %s', (_, input, expected) => {
+  expect(responses.readUsage(input)).toEqual(expected)
 })
