@@ -234,8 +234,16 @@ export function gatewayErrorFor(cause: unknown): GatewayError {
   // The reply is nested too deeply to process.
   if (cause instanceof NestingError || cause instanceof RangeError)
     return new GatewayError('upstream_failed', { cause })
+  if (isExhausted(cause))
+    return new GatewayError('upstream_overloaded', { message: EXHAUSTED, retryAfterSeconds: 1, cause })
   if (cause instanceof UpstreamFault) return new GatewayError('upstream_failed', { cause })
   return new GatewayError('internal', { cause })
+}
+
+const EXHAUSTED = 'Too many connections are open at the moment; try again later.'
+
+function isExhausted(cause: unknown): boolean {
+  return cause instanceof UpstreamFault && cause.kind === 'exhausted'
 }
 
 /** Errors from the least to the most informative. After several failed attempts, the client gets the most informative error. */
@@ -264,6 +272,11 @@ function worse(known: GatewayError | null, error: GatewayError): GatewayError {
 }
 
 function loudness(error: GatewayError): { level: 'warn' | 'error'; message: string } {
+  if (isExhausted(error.details.cause))
+    return {
+      level: 'error',
+      message: 'no connection could be opened: this machine has no file descriptor or port left',
+    }
   return error.code === 'upstream_misconfigured'
     ? { level: 'error', message: 'upstream rejected our credential, model or path; operator action required' }
     : { level: 'warn', message: 'upstream failed; trying the next one, if any' }
