@@ -27,6 +27,13 @@ export function withoutMembers(object: JsonObject, keys: readonly string[]): Jso
   return left
 }
 
+/** Returns an object with the members of all objects. Of members with the same name, the last one stays. */
+export function combined(objects: readonly JsonObject[]): JsonObject {
+  const all: JsonObject = {}
+  for (const object of objects) for (const key of Object.keys(object)) setMember(all, key, object[key])
+  return all
+}
+
 /** Maps a list and drops elements that become undefined. Returns the list itself if nothing changes. */
 export function mapList(
   list: readonly JsonValue[],

@@ -14,7 +14,7 @@ import {
   objectOrNull,
   textOrNull,
 } from '../lib/json.ts'
-import { withMember, withoutMembers } from './copy.ts'
+import { combined, withMember, withoutMembers } from './copy.ts'
 
 /** Deepest nesting rewritten. */
 const DEPTH_MAX = 64
@@ -66,7 +66,7 @@ class Rewriting {
       const others = withoutMembers(given, ['$ref'])
       const target = this.#target($ref)
       if (target === null || open.includes($ref) || !this.#mayAdd(target)) return this.#object(others, open, depth + 1)
-      return this.#object(joined(target, others), [...open, $ref], depth + 1)
+      return this.#object(joined([target, others]), [...open, $ref], depth + 1)
     }
     if (given.allOf !== undefined) return this.#object(withoutConjunction(given), open, depth + 1)
     const branches = arrayOrEmpty(anyOf ?? oneOf).filter(isObject)
@@ -93,7 +93,7 @@ class Rewriting {
     const isPlain = target !== null && (reference === '#' || /^#\/\$defs\/[^/~%]+$/.test(inDefs(reference)))
     if (isPlain && Object.keys(siblings).every(key => NOTES.has(key))) return { ...node, $ref: inDefs(reference) }
     if (target !== null && !open.includes(reference) && this.#mayAdd(target)) {
-      return this.#node(joined(withoutDefs(target), siblings), [...open, reference], depth + 1)
+      return this.#node(joined([withoutDefs(target), siblings]), [...open, reference], depth + 1)
     }
     if (isPlain) return { $ref: inDefs(reference) }
     // Only the type is left of a schema that contains itself.
@@ -121,7 +121,7 @@ class Rewriting {
     const isAlone = Object.keys(beside).length === 0
     const shared = isAlone || this.#mayAdd(beside, branches.length) ? beside : typeAlone(beside)
     const complete = (branch: JsonObject) =>
-      isAlone || !isOfType(branch, shared.type) ? branch : joined(shared, branch)
+      isAlone || !isOfType(branch, shared.type) ? branch : joined([shared, branch])
     return { ...Object.fromEntries(own), anyOf: branches.map(branch => next(complete(branch))) }
   }
 }
@@ -156,7 +156,7 @@ function decoded(pointer: string): string {
 /** Adds what all parts of `allOf` say, except for their conditions, which the upstream mixes up. */
 function withoutConjunction({ allOf, ...node }: JsonObject): JsonObject {
   const parts = arrayOrEmpty(allOf).filter(isObject)
-  return parts.map(part => withoutMembers(part, ['if', 'then', 'else', 'not'])).reduce(joined, node)
+  return joined([node, ...parts.map(part => withoutMembers(part, ['if', 'then', 'else', 'not']))])
 }
 
 /** Adds the properties of all branches; those that all branches require are required. */
@@ -191,16 +191,13 @@ function isOfType({ type }: JsonObject, shared: JsonValue | undefined): boolean 
   return type === undefined || shared === undefined || listOf(type).some(each => listOf(shared).includes(each))
 }
 
-/** Combines two schemas that hold together. Members of the second take precedence. */
-function joined(first: JsonObject, second: JsonObject): JsonObject {
-  const both = { ...first, ...second }
-  if (isObject(first.properties) && isObject(second.properties)) {
-    both.properties = { ...first.properties, ...second.properties }
-  }
-  if (Array.isArray(first.required) && Array.isArray(second.required)) {
-    both.required = [...new Set([...first.required, ...second.required])]
-  }
-  return both
+/** Combines schemas that hold together. Members of later ones take precedence. */
+function joined(schemas: readonly JsonObject[]): JsonObject {
+  const all = combined(schemas)
+  if (isObject(all.properties)) all.properties = combined(schemas.map(({ properties }) => properties).filter(isObject))
+  if (Array.isArray(all.required))
+    all.required = [...new Set(schemas.flatMap(({ required }) => arrayOrEmpty(required)))]
+  return all
 }
 
 /** Removes members of a wrong type, which mean nothing. */

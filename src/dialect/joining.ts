@@ -3,7 +3,8 @@
  * together at once, because joining one after the other would copy what is joined already each time.
  */
 
-import { isObject, type JsonObject, type JsonValue, setMember } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { combined } from './copy.ts'
 
 const PARAGRAPH = '\n\n'
 
@@ -23,10 +24,8 @@ export function merged(messages: readonly JsonValue[], mayGrow: (message: JsonOb
 
 /** Merges messages of one role. Of other members, the last one stays. */
 export function joined(messages: readonly JsonObject[]): JsonObject {
-  const all: JsonObject = {}
-  for (const message of messages) for (const key of Object.keys(message)) setMember(all, key, message[key])
   const contents = messages.map(({ content }) => content)
-  return { ...all, content: joinedContents(contents, PARAGRAPH) }
+  return { ...combined(messages), content: joinedContents(contents, PARAGRAPH) }
 }
 
 /** Returns a text if all contents are texts, otherwise a list of parts, of which the leading texts are one. */

@@ -84,6 +84,13 @@ describe('the root', () => {
     expect(keptToolSchema(given, 'explicit_types')).toEqual(expected)
   })
 
+  test('that has 40,000 parts gets what they say at once', () => {
+    const names = Array.from({ length: 40_000 }, (_, index) => `p${index}`)
+    const allOf = names.map(name => ({ properties: { [name]: { type: 'string' } }, required: [name] }))
+    const { properties, required } = withExplicitTypes({ type: 'object', allOf })
+    expect([Object.keys(properties as JsonObject), required]).toEqual([names, names])
+  })
+
   test('stays the same object if nothing has to change', () => {
     const schema = { ...A, $defs: { B } }
     expect(withExplicitTypes(schema)).toBe(schema)
