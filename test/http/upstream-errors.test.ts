@@ -226,7 +226,7 @@ describe.each(Object.entries(ROUTES))('%s', (name, route) => {
   test(`a non-streamed reply that is nested 100,000 deep is ${isConverted ? 'served' : 'a 502 that costs nothing'}`, async () => {
     const bodies: Readonly<Record<string, string>> = {
       messages: `{"type":"message","model":"x","content":[{"type":"tool_use","id":"t","name":"f","input":{"a":${DEEP}}}],"usage":{}}`,
-      chat: `{"model":"x","choices":[{"index":0,"message":{"content":"a","reasoning_details":${DEEP}},"finish_reason":"stop","x":${DEEP}}]}`,
+      chat: `{"model":"x","choices":[{"index":0,"message":{"content":"a","reasoning_details":${DEEP}},"finish_reason":"stop"}]}`,
       responses: `{"status":"completed","model":"x","output":[${DEEP}]}`,
     }
     const body = bodies[name.split(' ')[0] as string] as string
