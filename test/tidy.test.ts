@@ -1,6 +1,6 @@
 /**
  * Checks the structure of the project: each folder of src/ imports only from lower floors (layers, see `FLOORS`), no import is
- * circular, files are short, each folder has a README, and no two migrations have the same number.
+ * circular, files are short, each folder has a README, no two migrations have the same number, and tests do not mock modules.
  */
 
 import { globSync, readFileSync } from 'node:fs'
@@ -127,4 +127,9 @@ test('each folder of the engine has a README', () => {
 test('no two migrations have the same number', () => {
   const numbers = globSync('src/ledger/migrations/*.sql', { cwd: ROOT }).map(file => basename(file).slice(0, 4))
   expect(numbers.filter((number, index) => numbers.indexOf(number) !== index)).toEqual([])
+})
+
+test('no test mocks a module, because other tests of its worker may have loaded it', () => {
+  const mocks = /\bvi\.(do)?[mM]ock\(/
+  expect(files.filter(file => mocks.test(read(file)))).toEqual([])
 })

@@ -2,25 +2,27 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { chatCall, MESSAGE } from '../support/chat.ts'
+import { replaceDns } from '../support/dns.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { json, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-
-const system = vi.hoisted(() => ({ lookup: vi.fn() }))
-vi.mock('node:dns/promises', async importOriginal => ({ ...(await importOriginal<object>()), lookup: system.lookup }))
 
 const ENTRY = 'claude-opus-5'
 let provider: ScriptedUpstream
 let running: TestGateway
 let account: TestAccount
+let restoreDns: () => void
+const lookup = vi.fn()
 
 beforeAll(async () => {
+  restoreDns = replaceDns({ lookup })
   provider = await startScriptedUpstream(() => json(200, MESSAGE, { connection: 'close' }))
   const { port } = new URL(provider.url)
   running = await startTestGateway({ upstreams: { anthropic: `http://provider.test:${port}` } })
   account = await running.account(1_000_000_000_000n)
 })
-beforeEach(() => system.lookup.mockReset())
+beforeEach(() => lookup.mockReset())
 afterAll(async () => {
+  restoreDns()
   await running?.close()
   await provider?.close()
 })
@@ -34,7 +36,7 @@ function call() {
 test.each(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM', 'EBUSY'])(
   'a call without a connection because of %s is a 503, and the next one is served by the same provider',
   async code => {
-    system.lookup.mockImplementation(async () => Promise.reject(Object.assign(new Error(code), { code })))
+    lookup.mockImplementation(async () => Promise.reject(Object.assign(new Error(code), { code })))
     // More than open a circuit.
     for (let calls = 0; calls < 6; calls++) {
       const refused = await call()
@@ -45,7 +47,7 @@ test.each(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM', 'EBUSY'])(
         error: { message: 'Too many connections are open at the moment; try again later.' },
       })
     }
-    system.lookup.mockResolvedValue([{ address: '127.0.0.1', family: 4 }])
+    lookup.mockResolvedValue([{ address: '127.0.0.1', family: 4 }])
     const [status] = running.gateway.upstreams.status().filter(({ id }) => id === 'anthropic')
     expect(status).toMatchObject({ state: 'well', failures: 0 })
     const served = await call()

@@ -1,10 +1,20 @@
 /** Test files share a worker process, so each must undo what it changes in the process. */
 
+import dns from 'node:dns/promises'
 import { afterAll, expect, vi } from 'vitest'
 
 const environment = { ...process.env }
 const folder = process.cwd()
-const replaceable = () => [performance.now, Date.now, Math.random, JSON.parse, globalThis.fetch, globalThis.setTimeout]
+const replaceable = () => [
+  performance.now,
+  Date.now,
+  Math.random,
+  JSON.parse,
+  globalThis.fetch,
+  globalThis.setTimeout,
+  dns.lookup,
+  dns.Resolver,
+]
 const functions = replaceable()
 
 // Registered first, so this hook runs last in every file.

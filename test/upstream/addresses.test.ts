@@ -1,6 +1,8 @@
 /** A name whose name servers are silent holds up nobody who asks for another name. */
 
 import { createSocket, type Socket } from 'node:dgram'
+import type { ResolverOptions } from 'node:dns'
+import dns from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,19 +11,7 @@ import { TABLES } from '../../src/generated/tables.ts'
 import { knownAddresses, publicAddresses } from '../../src/upstream/addresses.ts'
 import { createImageFetcher } from '../../src/upstream/fetch-image.ts'
 import { createRegistry, type ReachableUpstream } from '../../src/upstream/registry.ts'
-
-/** The lookup of the operating system, for which the threads of the process are too few. */
-const system = vi.hoisted(() => ({ lookup: vi.fn(), nameServer: '' }))
-vi.mock('node:dns/promises', async importOriginal => {
-  const original = await importOriginal<typeof import('node:dns/promises')>()
-  class Resolver extends original.Resolver {
-    constructor(options: { timeout: number; tries: number }) {
-      super(options)
-      this.setServers([system.nameServer])
-    }
-  }
-  return { ...original, lookup: system.lookup, Resolver }
-})
+import { replaceDns } from '../support/dns.ts'
 
 const A = 1
 const AAAA = 28
@@ -33,6 +23,9 @@ const RECORDS: Readonly<Record<string, Readonly<Record<number, Buffer>>>> = {
 }
 let nameServer: Socket
 let asked: string[]
+let restoreDns: () => void
+/** The lookup of the operating system, for which the threads of the process are too few. */
+const lookup = vi.fn()
 
 beforeAll(async () => {
   nameServer = createSocket('udp4', (query, from) => {
@@ -49,13 +42,23 @@ beforeAll(async () => {
   })
   nameServer.bind(0, '127.0.0.1')
   await once(nameServer, 'listening')
-  system.nameServer = `127.0.0.1:${nameServer.address().port}`
+  const server = `127.0.0.1:${nameServer.address().port}`
+  class Resolver extends dns.Resolver {
+    constructor(options: ResolverOptions) {
+      super(options)
+      this.setServers([server])
+    }
+  }
+  restoreDns = replaceDns({ lookup, Resolver })
 })
 beforeEach(() => {
   asked = []
-  system.lookup.mockReset()
+  lookup.mockReset()
 })
-afterAll(() => nameServer.close())
+afterAll(() => {
+  restoreDns()
+  nameServer.close()
+})
 
 function questionOf(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = []
@@ -79,7 +82,7 @@ test('a name in a URL from a client is asked of DNS, not of the operating system
   const call = { field: 'image', accountId: 1, signal, budget: { bytesLeft: 1_000 }, reserve() {} }
   await expect(images.fetch('http://both.test/a.png', call)).rejects.toThrow('the address is not public')
   expect(asked).toEqual(['both.test', 'both.test'])
-  expect(system.lookup).not.toHaveBeenCalled()
+  expect(lookup).not.toHaveBeenCalled()
   await images.close()
 })
 
@@ -87,13 +90,13 @@ test('DNS is asked for addresses of both kinds, and one is enough', async () => 
   expect(await publicAddresses('both.test')).toEqual(['192.0.2.1', '2001:db8::1'])
   expect(await publicAddresses('old.test')).toEqual(['192.0.2.2'])
   await expect(publicAddresses('missing.test')).rejects.toMatchObject({ code: 'ENOTFOUND' })
-  expect(system.lookup).not.toHaveBeenCalled()
+  expect(lookup).not.toHaveBeenCalled()
 })
 
 test('in private networks, names that are not in DNS are asked of the operating system', async () => {
-  system.lookup.mockResolvedValue([{ address: '10.20.0.7', family: 4 }])
+  lookup.mockResolvedValue([{ address: '10.20.0.7', family: 4 }])
   expect(await knownAddresses('old.test')).toEqual(['192.0.2.2'])
-  expect(system.lookup).not.toHaveBeenCalled()
+  expect(lookup).not.toHaveBeenCalled()
   expect(await knownAddresses('missing.test')).toEqual(['10.20.0.7'])
 })
 
@@ -113,16 +116,16 @@ test('calls to a provider share the lookup of its name while it takes long, and 
   const ask = async ({ connections }: ReachableUpstream) =>
     (await connections.take().client.request({ method: 'GET', path: '/' })).body.text()
   let answer: (found: object[]) => void = () => {}
-  system.lookup.mockImplementationOnce(() => new Promise(resolve => (answer = resolve)))
+  lookup.mockImplementationOnce(() => new Promise(resolve => (answer = resolve)))
   const answers = [ask(one), ask(one), ask(other), ask(one)]
-  await expect.poll(() => system.lookup.mock.calls).toEqual([['provider.test', { all: true }]])
+  await expect.poll(() => lookup.mock.calls).toEqual([['provider.test', { all: true }]])
   answer([{ address: '127.0.0.1', family: 4 }])
   expect(await Promise.all(answers)).toEqual(['fine', 'fine', 'fine', 'fine'])
-  expect(system.lookup).toHaveBeenCalledTimes(1)
+  expect(lookup).toHaveBeenCalledTimes(1)
 
-  system.lookup.mockRejectedValueOnce(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
+  lookup.mockRejectedValueOnce(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
   await expect(ask(one)).rejects.toMatchObject({ code: 'ENOTFOUND' })
-  expect(system.lookup).toHaveBeenCalledTimes(2)
+  expect(lookup).toHaveBeenCalledTimes(2)
   await registry.close()
   server.close()
 })
