@@ -16,6 +16,7 @@ import { COMMAND_LINE, listActions } from '../../src/accounts/operator-log.ts'
 import { createOwnKey, listKeyNames, listOwnKeys, readOwnKey } from '../../src/accounts/own-keys.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { addMoney, CALL_MICRO_VND, secrets } from '../ledger/world.ts'
+import { UNLIMITED } from '../support/keys.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { newAddress } from './people.ts'
 
@@ -210,10 +211,7 @@ describe('changing a key', () => {
       rateLimitPerMinute: 60,
       concurrencyMax: 4,
     })
-    const none = { limitVnd: null, limitReset: 'monthly', expiresAt: null, allowedModels: null } as const
-    expect(await changeKey(sql, key, { label: 'theirs', ...none, callsPerMinute: null, callsInFlight: null })).toBe(
-      true,
-    )
+    expect(await changeKey(sql, key, { ...UNLIMITED, label: 'theirs' })).toBe(true)
     expect((await listOwnKeys(sql, theirs))[0]).toEqual(before)
     await revokeKey(sql, key)
     expect([await changeKey(sql, key, SETTINGS), await pauseKey(sql, key, true)]).toEqual([false, false])

@@ -8,17 +8,9 @@ import { TABLES } from '../../src/generated/tables.ts'
 import { formatVnd, microVnd } from '../../src/lib/money.ts'
 import { nextPeriod } from '../../src/lib/period.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { UNLIMITED } from '../support/keys.ts'
 
 const CREDIT = 1_000_000_000_000n
-const FREE: KeySettings = {
-  label: 'laptop',
-  limitVnd: null,
-  limitReset: 'monthly',
-  expiresAt: null,
-  allowedModels: null,
-  callsPerMinute: null,
-  callsInFlight: null,
-}
 
 let running: TestGateway
 let urls: readonly string[]
@@ -41,7 +33,7 @@ async function knownAccount(): Promise<TestAccount> {
 }
 
 const change = (account: TestAccount, settings: Partial<KeySettings>) =>
-  changeKey(running.database.sql, account, { ...FREE, ...settings })
+  changeKey(running.database.sql, account, { ...UNLIMITED, ...settings })
 
 async function expectRefused(response: Response, status: number, code: string): Promise<unknown> {
   expect([response.status, response.headers.get('x-svc-error-code')]).toEqual([status, code])

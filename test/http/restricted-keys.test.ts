@@ -1,10 +1,11 @@
 /** A key that may call some models only keeps working when one of them retires or leaves the catalogue. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { changeKey, type KeySettings } from '../../src/accounts/key-settings.ts'
+import { changeKey } from '../../src/accounts/key-settings.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { UNLIMITED } from '../support/keys.ts'
 
 const RETIRED = { sinceOn: '2026-01-15', retiresOn: '2026-03-01', successor: 'gpt-5.4' }
 const ENTRIES: readonly ModelEntry[] = TABLES.entries
@@ -20,15 +21,6 @@ const TABLES_NOW: Tables = {
     return entry.id === 'gpt-5.2' ? { ...entry, deprecated: RETIRED } : entry
   }),
 }
-const FREE: KeySettings = {
-  label: 'laptop',
-  limitVnd: null,
-  limitReset: 'monthly',
-  expiresAt: null,
-  allowedModels: null,
-  callsPerMinute: null,
-  callsInFlight: null,
-}
 
 let running: TestGateway
 beforeAll(async () => {
@@ -38,7 +30,7 @@ afterAll(() => running.close())
 
 async function restricted(...allowedModels: string[]) {
   const { accountId, keyId, apiKey } = await running.account(1_000_000_000_000n)
-  await changeKey(running.database.sql, { accountId, keyId }, { ...FREE, allowedModels })
+  await changeKey(running.database.sql, { accountId, keyId }, { ...UNLIMITED, allowedModels })
   const headers = { 'x-api-key': apiKey }
   return {
     async call(model: string) {
