@@ -32,7 +32,7 @@ const COMMON_WORDS = new Set(
 
 /**
  * Plans the calls of a reply. None if the reply should be text: no tool fits, the tool choice is `none`, results have just
- * arrived, or the prompt asks for text.
+ * arrived, or the prompt asks for text. An agent that wants a call even after results takes its answer as the call of its last tool.
  */
 export function planCalls(prompt: Prompt): PlannedCall[] {
   const hints = hintsIn(prompt.request)
@@ -68,7 +68,11 @@ function chooseTools(prompt: Prompt): ToolUse[] {
   const forced = toolChoice.kind !== 'auto' || words.has('tool')
   if (!forced && (words.has('text') || outcomes.length > 0)) return []
   const canClose = closingUse(tools, '') !== null
-  if (canClose && outcomes.length > 0 && !words.has('tool')) return []
+  if (outcomes.length > 0 && !words.has('tool')) {
+    if (canClose) return []
+    const other = tools.findLast(tool => !startsAgent(tool) && outcomes.every(({ toolName }) => toolName !== tool.name))
+    if (other !== undefined) return [{ tool: other, given: NO_VALUES }]
+  }
   const request = withoutWords(prompt.request)
   const task = readTask(request)
   const use = task === null ? null : toolFor(task, tools, prompt.directory)

@@ -210,3 +210,23 @@ test('an agent that must call a tool in each step gets its closing tool, rather 
   const question = await answer('chat', { ...recorded('cline-vscode', 'What is 2+2?'), tool_choice: 'required' })
   expect(callsIn(question).map(call => call.name)).toEqual(['attempt_completion'])
 })
+
+test('an agent that takes its structured output as the call of a further tool gets that call after the result of the others', async () => {
+  const tool = (name: string, properties: object) => {
+    const parameters = { type: 'object', properties, required: Object.keys(properties) }
+    return { type: 'function', function: { name, description: '', parameters } }
+  }
+  const tools = [
+    tool('weather', { city: { type: 'string' } }),
+    tool('population', { city: { type: 'string' } }),
+    tool('final_result', { name: { type: 'string' }, days: { type: 'integer' } }),
+  ]
+  const messages = [{ role: 'user', content: 'What is the weather in Hanoi?' }]
+  const body = { model: 'thinker', messages, tools, tool_choice: 'required' }
+  const first = await answer('chat', body)
+  expect(callsIn(first).map(call => call.name)).toEqual(['weather'])
+  const second = await answer('chat', nextBody('chat', body, first, 'sunny'))
+  expect(callsIn(second)).toEqual([
+    { name: 'final_result', input: { name: expect.any(String), days: expect.any(Number) } },
+  ])
+})
