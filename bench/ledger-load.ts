@@ -1,15 +1,29 @@
 /** A load generator: callers that place and settle holds as fast as the ledger allows. */
 
 import { join } from 'node:path'
+import { createKeyFinder } from '../src/accounts/find-key.ts'
 import { createLedger, type RunningLedger } from '../src/ledger/ledger.ts'
 import type { LedgerLimits } from '../src/ledger/options.ts'
-import type { Settlement } from '../src/ledger/types.ts'
+import type { KeyAccess, Settlement } from '../src/ledger/types.ts'
 import { uuidv7 } from '../src/lib/ids.ts'
 import { microVnd } from '../src/lib/money.ts'
 
 export interface Customer {
   readonly accountId: number
   readonly keyHash: Uint8Array
+  /** What a gateway knows of the key from its first call on. */
+  readonly access: KeyAccess
+}
+
+/** Looks up the keys with these hashes, as a gateway does before a key's first call. */
+export async function customersOf(url: string, keyHashes: readonly Uint8Array[]): Promise<Customer[]> {
+  const finder = createKeyFinder({ url })
+  const found = await Promise.all(keyHashes.map(hash => finder.find([hash])))
+  await finder.close()
+  return found.map(key => {
+    const { accountId, keyId, keyHash, keysVersion } = key!
+    return { accountId, keyHash, access: { accountId, keyId, keysVersion: keysVersion! } }
+  })
 }
 
 const SETTLEMENT: Omit<
@@ -92,8 +106,8 @@ export async function pair(
   const callId = uuidv7()
   const price = { priceVnd: SETTLEMENT.priceVnd, pricePer: SETTLEMENT.pricePer }
   const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1, family: 'bench', ...price } as const
-  const { keyHash } = customer
-  const answer = await ledger.admit({ ...call, keyHash, holdMinMicroVnd: microVnd(3_360_000n) }, { signal })
+  const { keyHash, access } = customer
+  const answer = await ledger.admit({ ...call, keyHash, access, holdMinMicroVnd: microVnd(3_360_000n) }, { signal })
   const held = performance.now()
   times.hold.push(held - start)
   if (answer.outcome !== 'admitted') throw new Error(`not admitted: ${answer.outcome}`)

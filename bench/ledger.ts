@@ -22,7 +22,7 @@ import type { LedgerLimits } from '../src/ledger/options.ts'
 import { openDatabase } from '../src/lib/database.ts'
 import { vndToMicro } from '../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../src/lib/secrets.ts'
-import { type Customer, drive, openBenchLedger, pair, quantile, type Times } from './ledger-load.ts'
+import { type Customer, customersOf, drive, openBenchLedger, pair, quantile, type Times } from './ledger-load.ts'
 
 const WALLETS = 1_000
 const CALLERS = 1_000
@@ -124,15 +124,15 @@ async function makeCustomers(): Promise<Customer[]> {
     peppers: parseSecretSet('PEPPERS', generateSecretSet()),
     encryption: parseSecretSet('ENCRYPTION', generateSecretSet()),
   }
-  const customers: Customer[] = []
+  const keyHashes: Uint8Array[] = []
   for (let index = 0; index < WALLETS; index++) {
     const { accountId } = await createAccount(sql, `bench${index}@example.com`)
     const { key } = await createKey(sql, secrets, { accountId })
     const amountMicroVnd = vndToMicro(1_000_000_000)
     await credit(sql, { accountId, amountMicroVnd, kind: 'adjustment', reference: 'bench' })
-    customers.push({ accountId, keyHash: hashKey(secrets, key).hash })
+    keyHashes.push(hashKey(secrets, key).hash)
   }
-  return customers
+  return customersOf(postgres.url, keyHashes)
 }
 
 function ratio(a: Figures, b: Figures): string {

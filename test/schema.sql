@@ -161,6 +161,7 @@ CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (key_hash) INCLUD
 CREATE UNIQUE INDEX api_key_playground ON public.api_key USING btree (account_id) WHERE playground;
 CREATE UNIQUE INDEX api_key_replaced_hash ON public.api_key USING btree (replaced_hash) WHERE (replaced_hash IS NOT NULL);
 CREATE UNIQUE INDEX api_key_submission ON public.api_key USING btree (account_id, submission) WHERE (submission IS NOT NULL);
+CREATE TRIGGER key_changed AFTER DELETE OR UPDATE OF key_hash, revoked_at, suspended_at, disabled_at, expires_at, allowed_models, monthly_cap_micro_vnd, limit_reset ON public.api_key FOR EACH ROW EXECUTE FUNCTION note_key_change();
 
 create table attempt_hourly (
   hour timestamp with time zone not null,
@@ -880,6 +881,7 @@ create table wallet (
   balance_micro_vnd bigint not null default 0,
   held_micro_vnd bigint not null default 0,
   seq bigint not null default 0,
+  keys_version bigint not null default 0,
   constraint wallet_pkey PRIMARY KEY (account_id),
   constraint wallet_balance_micro_vnd_check CHECK ((balance_micro_vnd >= 0)),
   constraint wallet_held_micro_vnd_check CHECK ((held_micro_vnd >= 0)),
@@ -972,6 +974,26 @@ CREATE OR REPLACE FUNCTION public.limit_began(limit_reset text)
  LANGUAGE sql
  STABLE
 RETURN CASE limit_reset WHEN 'daily'::text THEN ((now() AT TIME ZONE 'Asia/Ho_Chi_Minh'::text))::date WHEN 'weekly'::text THEN (date_trunc('week'::text, (now() AT TIME ZONE 'Asia/Ho_Chi_Minh'::text)))::date WHEN 'monthly'::text THEN (date_trunc('month'::text, (now() AT TIME ZONE 'Asia/Ho_Chi_Minh'::text)))::date ELSE NULL::date END;
+
+CREATE OR REPLACE FUNCTION public.must_be(actual bigint, expected bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if actual is distinct from expected then
+    raise exception 'found % of % rows', actual, expected using errcode = 'GW001';
+  end if;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_key_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update wallet set keys_version = keys_version + 1 + floor(random() * 1000000)::bigint where account_id = old.account_id;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger

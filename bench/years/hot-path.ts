@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { type Customer, drive, openBenchLedger, quantile, type Times } from '../ledger-load.ts'
+import { type Customer, customersOf, drive, openBenchLedger, quantile, type Times } from '../ledger-load.ts'
 import { listening } from '../listening.ts'
 import { meterOf, treeOf } from '../proxy/cpu.ts'
 import { keyOf } from './rows.ts'
@@ -37,11 +37,12 @@ export interface HotPath {
 export async function measureHotPath(world: World, wallets: number): Promise<Record<'empty' | 'year', HotPath>> {
   const both = [world.empty, world.year] as const
   const ledgers = await Promise.all(both.map(({ url, folder }) => openBenchLedger({ url, folder })))
+  const customers = await Promise.all(both.map(database => customersIn(database, wallets)))
   const slices = both.map((): HotPath[] => [])
   try {
     for (let round = 0; round <= ROUNDS; round++) {
-      for (const [index, database] of both.entries()) {
-        const slice = await measureSlice(world, ledgers[index]!, customersOf(database, wallets))
+      for (const index of both.keys()) {
+        const slice = await measureSlice(world, ledgers[index]!, customers[index]!)
         // The first round only warms up.
         if (round > 0) slices[index]!.push(slice)
       }
@@ -86,18 +87,14 @@ async function measureSlice(
 }
 
 /** Picks customers spread evenly over the database's accounts, and so over the ledger's queues: half have an even number. */
-function customersOf({ size }: Database, wallets: number): Customer[] {
+function customersIn({ size, url }: Database, wallets: number): Promise<Customer[]> {
   const most = Math.floor(size.accounts / WALLETS)
   const step = most % 2 === 0 ? most - 1 : most
-  return Array.from({ length: wallets }, (_, index) => {
-    const accountId = 1 + index * step
-    return {
-      accountId,
-      keyHash: createHash('sha256')
-        .update(String(keyOf(accountId, size)))
-        .digest(),
-    }
+  const keyHashes = Array.from({ length: wallets }, (_, index) => {
+    const key = keyOf(1 + index * step, size)
+    return createHash('sha256').update(String(key)).digest()
   })
+  return customersOf(url, keyHashes)
 }
 
 /** Measures the seconds that a gateway takes from the start of its process until it accepts calls. */

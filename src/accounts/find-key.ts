@@ -19,6 +19,11 @@ export interface FoundKey {
   readonly allowedModels: readonly string[] | null
   /** True if the account's balance is 0. */
   readonly walletEmpty: boolean
+  /**
+   * The wallet's version of its keys. As long as it lasts, holds are placed without reading the key. Null if the key must be read
+   * for each call, because it has a limit, an end or a list of models, or will be replaced.
+   */
+  readonly keysVersion: number | null
 }
 
 /** `blocked`: the account is blocked. `disabled`: the owner paused the key. */
@@ -47,7 +52,9 @@ export interface KeyFinder {
 
 const FIND = `select r.n::integer as n, k.account_id, k.key_id, r.hash_hex,
     key_state(k.revoked_at, k.suspended_at, k.disabled_at, k.expires_at) as state, k.rate_limit_per_minute, k.concurrency_max,
-    array_to_json(k.allowed_models)::text as allowed_models, w.balance_micro_vnd = 0 as wallet_empty
+    array_to_json(k.allowed_models)::text as allowed_models, w.balance_micro_vnd = 0 as wallet_empty,
+    case when k.key_hash = decode(r.hash_hex, 'hex') and k.monthly_cap_micro_vnd is null and k.expires_at is null
+          and k.allowed_models is null then w.keys_version end as keys_version
   from unnest($1::text[], $2::text[]::integer[]) as r(hash_hex, n)
  cross join lateral key_by_hash(decode(r.hash_hex, 'hex')) k
   join wallet w on w.account_id = k.account_id`
@@ -62,6 +69,7 @@ interface Row {
   readonly concurrency_max: number | null
   readonly allowed_models: string | null
   readonly wallet_empty: boolean
+  readonly keys_version: string | null
 }
 
 /** Maximum number of calls resumed in one turn of the event loop. */
@@ -157,6 +165,7 @@ async function findKeys(pool: StatementPool, batch: readonly Question[]): Promis
       concurrencyMax: row.concurrency_max,
       allowedModels: row.allowed_models === null ? null : (JSON.parse(row.allowed_models) as string[]),
       walletEmpty: row.wallet_empty,
+      keysVersion: row.keys_version === null ? null : Number(row.keys_version),
     })
   }
   return found

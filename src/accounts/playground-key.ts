@@ -57,6 +57,7 @@ export async function playgroundKey(
     concurrencyMax: row.concurrency_max,
     allowedModels: null,
     walletEmpty: row.wallet_empty,
+    keysVersion: null,
   }
 }
 

@@ -57,7 +57,7 @@ export class Admission {
     signal.throwIfAborted()
     if (this.#closed) throw new GatewayError('draining')
     const row = toRow(request)
-    const known = this.#accountOfKey.get(row.keyHashHex)
+    const known = row.access?.accountId ?? this.#accountOfKey.get(row.keyHashHex)
     if (known !== undefined && this.#queues.has(known)) return this.#wait(known, row, signal)
     const result = await this.#placing.place(row, known ?? null, 'first')
     if (result?.active) this.#remember(row.keyHashHex, result.accountId)
@@ -236,6 +236,7 @@ function fitting(queue: WalletQueue, availableMicroVnd: bigint): number {
 function toRow(request: HoldRequest): HoldRow {
   return {
     keyHashHex: Buffer.from(request.keyHash.buffer, request.keyHash.byteOffset, request.keyHash.length).toString('hex'),
+    access: request.access ?? null,
     callId: request.callId,
     holdMinMicroVnd: request.holdMinMicroVnd,
     holdMaxMicroVnd: request.holdMaxMicroVnd ?? request.holdMinMicroVnd,

@@ -8,10 +8,19 @@ import { elementsOf, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import { packedRows } from '../lib/packed-rows.ts'
 import type { Period } from '../lib/period.ts'
-import { type KeyLimit, PRICE_PER_CODES, type PricePer, REFUSED_KEY_STATES, type RefusedKeyState } from './types.ts'
+import {
+  type KeyAccess,
+  type KeyLimit,
+  PRICE_PER_CODES,
+  type PricePer,
+  REFUSED_KEY_STATES,
+  type RefusedKeyState,
+} from './types.ts'
 
 export interface HoldRow {
   readonly keyHashHex: string
+  /** What HOLD_COVERED needs; null if each call must be checked against the key. */
+  readonly access: KeyAccess | null
   readonly callId: string
   /** The minimum hold for the call to be admitted; waived if the wallet has no other holds. */
   readonly holdMinMicroVnd: MicroVnd

@@ -3,6 +3,7 @@
 import { openStatementPool, type StatementPool } from '../lib/database.ts'
 import type { FileLock } from '../lib/file-lock.ts'
 import { takeTurn } from '../lib/lease.ts'
+import type { MicroVnd } from '../lib/money.ts'
 import { Admission } from './admission.ts'
 import { adoptSpools, spoolFolder } from './adopt.ts'
 import { catalogueId } from './catalogue-id.ts'
@@ -61,8 +62,11 @@ interface Parts {
   readonly lock: FileLock
   readonly spool: Spool
   readonly settling: Settling
-  /** Ids of this process's calls, from admission until they are durably settled. */
-  readonly open: Set<string>
+  /**
+   * This process's calls, from admission until they are durably settled, each with the amount of its hold; null while that is
+   * unknown.
+   */
+  readonly open: Map<string, MicroVnd | null>
   readonly metrics: LedgerMetrics
   readonly setAside: SetAsideReport
   /** Identity of the database that this process started with. */
@@ -110,7 +114,7 @@ async function start(given: {
   catalogue: number | null
 }): Promise<RunningLedger> {
   const { options, limits, pools, spool, catalogue } = given
-  const open = new Set<string>()
+  const open: Parts['open'] = new Map()
   const metrics = new LedgerMetrics()
   const placing = new Placing({
     pool: pools.holds,
@@ -131,6 +135,7 @@ async function start(given: {
       for (const [accountId, state] of wallets) admission.wake(accountId, state)
     },
     onSettled: callId => open.delete(callId),
+    heldOf: callId => open.get(callId) ?? null,
     metrics,
   })
   const parts: Parts = {
@@ -161,18 +166,25 @@ async function start(given: {
   let closed: Promise<void> | null = null
   return {
     async admit(request, admissionOptions) {
-      open.add(request.callId)
+      open.set(request.callId, null)
       let outcome: keyof LedgerMetrics['admissions'] = 'failed'
       try {
         const answer = await admission.admit(request, admissionOptions)
         outcome = answer.outcome
+        if (answer.outcome === 'admitted') open.set(request.callId, answer.heldMicroVnd)
         return answer
       } finally {
         metrics.admissions[outcome]++
         if (outcome !== 'admitted') open.delete(request.callId)
       }
     },
-    extend: (request, extendOptions) => extending.extend(request, extendOptions),
+    async extend(request, extendOptions) {
+      const { callId } = request
+      if (open.has(callId)) open.set(callId, null)
+      const answer = await extending.extend(request, extendOptions)
+      if (open.has(callId) && answer !== null) open.set(callId, answer.heldMicroVnd)
+      return answer
+    },
     async settle(settlement) {
       try {
         return await settling.settle({ ...settlement, catalogueId: catalogue })
@@ -190,7 +202,7 @@ async function start(given: {
       waiting: admission.waiting,
       queues: [placing.queue, extending.queue, settling.queue, admission.queue],
       open: open.size,
-      oldestOpenedMs: oldestOf(open),
+      oldestOpenedMs: oldestOf(open.keys()),
       owed: settling.size,
       spool: spool.size,
       setAside: parts.setAside.total,
@@ -274,7 +286,7 @@ async function heartbeat(parts: Parts): Promise<void> {
 async function takeAlong(parts: Parts): Promise<void> {
   const { former, instanceId, open, pools } = parts
   if (former === null) return
-  await takeHoldsAlong(pools.life, { from: former.instanceId, to: instanceId, open })
+  await takeHoldsAlong(pools.life, { from: former.instanceId, to: instanceId, open: open.keys() })
   if (performance.now() > former.untilMs) parts.former = null
 }
 
@@ -288,7 +300,7 @@ async function sweep(parts: Parts): Promise<void> {
   const turn = { task: 'ledger sweep', everyMs: limits.sweepMs }
   if (!(await takeTurn(pools.life.query, turn, () => sweepDead(parts))) && foundDead) await sweepDead(parts)
   const { instanceId, history } = parts
-  const own = { instanceId, olderThanMs: limits.orphanMs, open, limit: limits.batchMax, history }
+  const own = { instanceId, olderThanMs: limits.orphanMs, open: open.keys(), limit: limits.batchMax, history }
   await free(parts, await findOrphans(pools.life, own))
 }
 
@@ -297,9 +309,9 @@ async function sweepDead(parts: Parts): Promise<void> {
   const { lostAfterMs, restartGraceMs } = limits
   const { instanceId, history } = parts
   await fenceDead(pools.life, { instanceId, name: options.instanceName, lostAfterMs, restartGraceMs, history })
-  const own = { open: parts.open, limit: limits.batchMax, lostAfterMs, history }
+  const own = { limit: limits.batchMax, lostAfterMs, history }
   for (let round = 0; round < SWEEP_ROUNDS_MAX; round++) {
-    const abandoned = await findAbandoned(pools.life, own)
+    const abandoned = await findAbandoned(pools.life, { ...own, open: parts.open.keys() })
     await free(parts, abandoned)
     if (abandoned.length < limits.batchMax) break
   }

@@ -93,8 +93,8 @@ export interface LedgerState {
   readonly counts: LedgerMetrics
 }
 
-/** Returns when the oldest of these calls began. The set is in order of arrival, and a call id begins with the time. */
-export function oldestOf(open: ReadonlySet<string>): number | null {
+/** Returns when the oldest of these calls began. They are in order of arrival, and a call id begins with the time. */
+export function oldestOf(open: Iterable<string>): number | null {
   const [oldest] = open
   return oldest === undefined ? null : timeOf(oldest)
 }

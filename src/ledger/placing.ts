@@ -13,6 +13,7 @@ import {
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
+import { placeCoveredHolds } from './hold-covered.ts'
 import { findLockedKeys, LockedWallets } from './locked.ts'
 import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
@@ -148,28 +149,57 @@ export class Placing {
     }
   }
 
+  /** Sends what the short statement can decide, then the rest. */
   async #place(batch: Placement[]): Promise<Again<Placement>> {
-    const startedMs = performance.now()
+    let rest = batch
     try {
-      const rows = batch.map(placement => placement.row)
-      const withinLimits = batch.some(({ limited }) => limited)
-      const results = await placeHolds(this.#options.pool, rows, this.#options.instanceId(), { withinLimits })
-      this.#options.metrics.holdBatches.answered(batch.length, startedMs)
-      if (this.#failures > 0) {
-        this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres is responding again' })
-      }
-      this.#failures = 0
-      const again: Placement[] = []
-      for (const [index, placement] of batch.entries()) {
-        const result = results[index]!
-        if (result.active && result.refusal === 'limited') again.push(this.#asLimited(placement))
-        else if (result.active && result.heldMicroVnd === null && placement.inDoubt) again.push(asCertain(placement))
-        else placement.resolve(result)
-      }
-      return again.length === 0 ? NOTHING_AGAIN : { items: again, pauseMs: 0 }
+      rest = await this.#placeCovered(batch)
+      return rest.length === 0 ? NOTHING_AGAIN : await this.#placeRest(rest)
     } catch (error) {
-      return this.#recover(batch, error)
+      return this.#recover(rest, error)
     }
+  }
+
+  /** Resolves the holds that HOLD_COVERED places; returns the other requests. */
+  async #placeCovered(batch: Placement[]): Promise<Placement[]> {
+    const asked = batch.filter(({ row, inDoubt }) => row.access !== null && !inDoubt)
+    if (asked.length === 0) return batch
+    const startedMs = performance.now()
+    const rows = asked.map(placement => placement.row)
+    const results = await placeCoveredHolds(this.#options.pool, rows, this.#options.instanceId())
+    this.#answered(asked, startedMs)
+    const placed = new Set<Placement>()
+    for (const [index, placement] of asked.entries()) {
+      const result = results[index]!
+      if (result === null) continue
+      placed.add(placement)
+      placement.resolve(result)
+    }
+    return placed.size === batch.length ? [] : batch.filter(placement => !placed.has(placement))
+  }
+
+  async #placeRest(batch: Placement[]): Promise<Again<Placement>> {
+    const startedMs = performance.now()
+    const rows = batch.map(placement => placement.row)
+    const withinLimits = batch.some(({ limited }) => limited)
+    const results = await placeHolds(this.#options.pool, rows, this.#options.instanceId(), { withinLimits })
+    this.#answered(batch, startedMs)
+    const again: Placement[] = []
+    for (const [index, placement] of batch.entries()) {
+      const result = results[index]!
+      if (result.active && result.refusal === 'limited') again.push(this.#asLimited(placement))
+      else if (result.active && result.heldMicroVnd === null && placement.inDoubt) again.push(asCertain(placement))
+      else placement.resolve(result)
+    }
+    return again.length === 0 ? NOTHING_AGAIN : { items: again, pauseMs: 0 }
+  }
+
+  #answered(batch: readonly Placement[], startedMs: number): void {
+    this.#options.metrics.holdBatches.answered(batch.length, startedMs)
+    if (this.#failures > 0) {
+      this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres is responding again' })
+    }
+    this.#failures = 0
   }
 
   #asLimited(placement: Placement): Placement {

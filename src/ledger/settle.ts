@@ -5,7 +5,7 @@
 
 import { elementsOf, plainArray, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
-import { packedRows } from '../lib/packed-rows.ts'
+import { packedColumns, packedRows } from '../lib/packed-rows.ts'
 import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 export interface SettledCall {
@@ -26,7 +26,8 @@ export interface WalletState {
   readonly availableMicroVnd: MicroVnd
 }
 
-const SETTLEMENTS = packedRows<Settlement>()({
+/** What SETTLE and SETTLE_COVERED read of a settlement. */
+export const SETTLEMENT_COLUMNS = packedColumns<Settlement>()({
   account_id: ['bigint', call => call.accountId],
   call_id: ['uuid', call => call.callId],
   key_id: ['bigint', call => call.keyId],
@@ -56,6 +57,7 @@ const SETTLEMENTS = packedRows<Settlement>()({
   request_id: ['text', call => call.requestId ?? null],
   tag: ['text', call => call.tag ?? null],
 })
+const SETTLEMENTS = packedRows<Settlement>()(SETTLEMENT_COLUMNS)
 
 /** Columns of a usage row whose values are taken from the settlement unchanged. */
 const USAGE_COLUMNS = [
@@ -84,6 +86,39 @@ const USAGE_COLUMNS = [
   'error_code',
   'tag',
 ] as const
+
+/**
+ * Writes the rows of charged calls: reads `charges`, with the columns `account_id`, `v`, `cost`, `charged`, `balance_after`, `seq`
+ * and `opened_at`.
+ */
+export const RECORD_CHARGES = `inserted_usage as (
+  insert into usage (account_id, seq, opened_at, cost_micro_vnd, charged_micro_vnd, balance_after_micro_vnd,
+                     ${USAGE_COLUMNS.join(', ')})
+  select account_id, seq, opened_at, cost, charged, balance_after, ${SETTLEMENTS.columns(USAGE_COLUMNS)} from charges),
+-- Stores the ids that clients chose for their requests, so that calls can be found by them.
+inserted_requests as (
+  insert into client_request (call_id, account_id, request_id)
+  select call_id, account_id, request_id
+    from (select account_id, ${SETTLEMENTS.columns(['call_id', 'request_id'])} from charges) named_calls
+   where request_id is not null),
+-- Adds to the daily sums for reports. A day is a Vietnamese calendar day.
+updated_daily as (
+  insert into usage_daily as daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
+                                    cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
+  select account_id, (now() at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
+         count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost), sum(charged),
+         coalesce(sum(upstream_cost_micro_vnd), 0), count(upstream_cost_micro_vnd)
+    from (select account_id, cost, charged, ${SETTLEMENTS.columns(['key_id', 'entry_id', 'status', 'input_tokens', 'output_tokens', 'images', 'upstream_cost_micro_vnd'])}
+            from charges) charged_calls
+   group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (account_id, day, key_id, entry_id) do update set
+         calls = daily.calls + excluded.calls, errors = daily.errors + excluded.errors,
+         input_tokens = daily.input_tokens + excluded.input_tokens,
+         output_tokens = daily.output_tokens + excluded.output_tokens,
+         images = daily.images + excluded.images, cost_micro_vnd = daily.cost_micro_vnd + excluded.cost_micro_vnd,
+         charged_micro_vnd = daily.charged_micro_vnd + excluded.charged_micro_vnd,
+         upstream_cost_micro_vnd = daily.upstream_cost_micro_vnd + excluded.upstream_cost_micro_vnd,
+         upstream_cost_calls = daily.upstream_cost_calls + excluded.upstream_cost_calls)`
 
 /**
  * Charges least(cost, balance): part of a cost stays uncollected only if the balance reaches exactly zero. Each usage row gets
@@ -163,34 +198,7 @@ charges as materialized (
          greatest(0, least(cost, balance - cost_before))::bigint as charged,
          greatest(0, balance - cost_before - cost)::bigint as balance_after, balance_now, available_now
     from calls where n > 0 and balance is not null),
-inserted_usage as (
-  insert into usage (account_id, seq, opened_at, cost_micro_vnd, charged_micro_vnd, balance_after_micro_vnd,
-                     ${USAGE_COLUMNS.join(', ')})
-  select account_id, seq, opened_at, cost, charged, balance_after, ${SETTLEMENTS.columns(USAGE_COLUMNS)} from charges),
--- Stores the ids that clients chose for their requests, so that calls can be found by them.
-inserted_requests as (
-  insert into client_request (call_id, account_id, request_id)
-  select call_id, account_id, request_id
-    from (select account_id, ${SETTLEMENTS.columns(['call_id', 'request_id'])} from charges) named_calls
-   where request_id is not null),
--- Adds to the daily sums for reports. A day is a Vietnamese calendar day.
-updated_daily as (
-  insert into usage_daily as daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
-                                    cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
-  select account_id, (now() at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
-         count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost), sum(charged),
-         coalesce(sum(upstream_cost_micro_vnd), 0), count(upstream_cost_micro_vnd)
-    from (select account_id, cost, charged, ${SETTLEMENTS.columns(['key_id', 'entry_id', 'status', 'input_tokens', 'output_tokens', 'images', 'upstream_cost_micro_vnd'])}
-            from charges) charged_calls
-   group by 1, 2, 3, 4 order by 1, 2, 3, 4
-  on conflict (account_id, day, key_id, entry_id) do update set
-         calls = daily.calls + excluded.calls, errors = daily.errors + excluded.errors,
-         input_tokens = daily.input_tokens + excluded.input_tokens,
-         output_tokens = daily.output_tokens + excluded.output_tokens,
-         images = daily.images + excluded.images, cost_micro_vnd = daily.cost_micro_vnd + excluded.cost_micro_vnd,
-         charged_micro_vnd = daily.charged_micro_vnd + excluded.charged_micro_vnd,
-         upstream_cost_micro_vnd = daily.upstream_cost_micro_vnd + excluded.upstream_cost_micro_vnd,
-         upstream_cost_calls = daily.upstream_cost_calls + excluded.upstream_cost_calls)
+${RECORD_CHARGES}
 select array_agg(n)::text as n, array_agg(charged)::text as charged, array_agg(balance_after)::text as balance_after,
        array_agg(balance_now)::text as balance_now, array_agg(available_now)::text as available_now from charges`
 

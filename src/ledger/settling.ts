@@ -11,63 +11,26 @@ import {
   queueLoad,
 } from '../lib/batcher.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
-import { type Deadline, startDeadline } from '../lib/deadlines.ts'
+import type { MicroVnd } from '../lib/money.ts'
 import { checkSettlement, cleanName } from './check.ts'
 import { findLockedAccounts, LockedWallets } from './locked.ts'
 import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
-import { lookUpCalls, releaseHolds, type SettledCall, settleCalls, type WalletState } from './settle.ts'
+import { Patience, Pending, SPOOLED } from './pending.ts'
+import {
+  lookUpCalls,
+  releaseHolds,
+  type SettledBatch,
+  type SettledCall,
+  settleCalls,
+  type WalletState,
+} from './settle.ts'
+import { type HeldSettlement, settleCoveredCalls } from './settle-covered.ts'
 import type { Spool } from './spool.ts'
 import type { SettleAnswer, Settlement } from './types.ts'
 
-const SPOOLED: SettleAnswer = { outcome: 'spooled', chargedMicroVnd: null, balanceAfterMicroVnd: null }
-
 /** Logged as the reason when Postgres leaves out a settlement. */
 const DISAGREES = "the wallet does not exist, or the call's record names another account, key, price or time"
-
-type Answered = (answer: SettleAnswer) => void
-
-/** A settlement that is not durable yet, with the callers that wait for it. */
-class Pending {
-  readonly settlement: Settlement
-  readonly #waiting: Answered[] = []
-  #answer: SettleAnswer | null = null
-
-  constructor(settlement: Settlement) {
-    this.settlement = settlement
-  }
-
-  whenAnswered(answered: Answered): void {
-    if (this.#answer === null) this.#waiting.push(answered)
-    else answered(this.#answer)
-  }
-
-  resolve(answer: SettleAnswer): void {
-    if (this.#answer !== null) return
-    this.#answer = answer
-    for (const answered of this.#waiting) answered(answer)
-  }
-}
-
-/** Limits how long a caller waits for its settlement. */
-class Patience {
-  readonly #resolve: Answered
-  readonly #deadline: Deadline
-
-  constructor(resolve: Answered, waitMs: number) {
-    this.#resolve = resolve
-    this.#deadline = startDeadline(waitMs, this)
-  }
-
-  answered = (answer: SettleAnswer): void => {
-    this.#deadline.end()
-    this.#resolve(answer)
-  }
-
-  late(): void {
-    this.#resolve(SPOOLED)
-  }
-}
 
 export interface SettlingOptions {
   readonly pool: StatementPool
@@ -77,6 +40,8 @@ export interface SettlingOptions {
   /** Called after each batch, so that calls waiting for money in these wallets can continue. */
   readonly onWallets: (wallets: ReadonlyMap<number, WalletState>) => void
   readonly onSettled: (callId: string) => void
+  /** The amount of the call's hold, if this process placed it; null if unknown. */
+  readonly heldOf: (callId: string) => MicroVnd | null
   readonly metrics: LedgerMetrics
 }
 
@@ -192,27 +157,62 @@ export class Settling {
     }
   }
 
+  /** Sends what the short statement can settle, then the rest. */
   async #send(batch: Pending[]): Promise<Again<Pending>> {
-    const startedMs = performance.now()
+    let rest = batch
     try {
-      const { calls, wallets } = await settleCalls(
-        this.#options.pool,
-        batch.map(pending => pending.settlement),
-      )
-      this.#options.metrics.settleBatches.answered(batch.length, startedMs)
-      this.#failures = 0
-      batch.forEach((pending, index) => {
-        const call = calls[index] ?? null
-        this.#finish(pending, call, call === null ? DISAGREES : undefined)
-        const { entryId, costMicroVnd: cost } = pending.settlement
-        if (call !== null) this.#options.metrics.charged(entryId, { cost, charged: call.chargedMicroVnd })
-      })
-      this.#options.onWallets(wallets)
+      rest = await this.#sendCovered(batch)
+      if (rest.length > 0) {
+        const startedMs = performance.now()
+        const settled = await settleCalls(
+          this.#options.pool,
+          rest.map(pending => pending.settlement),
+        )
+        this.#answered(rest, settled, startedMs)
+      }
       if (this.#spooledOnly > 0 && this.#pending.size === 0) void this.#takeBack()
       return NOTHING_AGAIN
     } catch (error) {
-      return await this.#recover(batch, error)
+      return await this.#recover(rest, error)
     }
+  }
+
+  /** Finishes the calls that SETTLE_COVERED settles; returns the others. Only SETTLE decides which calls Postgres rejects. */
+  async #sendCovered(batch: Pending[]): Promise<Pending[]> {
+    const asked: Pending[] = []
+    const calls: HeldSettlement[] = []
+    for (const pending of batch) {
+      const { settlement } = pending
+      const heldMicroVnd = this.#options.heldOf(settlement.callId)
+      if (heldMicroVnd === null) continue
+      asked.push(pending)
+      calls.push({ settlement, heldMicroVnd })
+    }
+    if (asked.length === 0) return batch
+    const startedMs = performance.now()
+    let settled: SettledBatch
+    try {
+      settled = await settleCoveredCalls(this.#options.pool, calls)
+    } catch (error) {
+      if (classifyFault(error) === 'retry') throw error
+      return batch
+    }
+    const done = new Set(asked.filter((_, index) => settled.calls[index] !== null))
+    const found = settled.calls.filter(call => call !== null)
+    this.#answered([...done], { calls: found, wallets: settled.wallets }, startedMs)
+    return batch.filter(pending => !done.has(pending))
+  }
+
+  #answered(batch: readonly Pending[], { calls, wallets }: SettledBatch, startedMs: number): void {
+    this.#options.metrics.settleBatches.answered(batch.length, startedMs)
+    this.#failures = 0
+    for (const [index, pending] of batch.entries()) {
+      const call = calls[index] ?? null
+      this.#finish(pending, call, call === null ? DISAGREES : undefined)
+      const { entryId, costMicroVnd: cost } = pending.settlement
+      if (call !== null) this.#options.metrics.charged(entryId, { cost, charged: call.chargedMicroVnd })
+    }
+    this.#options.onWallets(wallets)
   }
 
   /** Handles a failed batch. Must not reject: if handling it fails too, the batch is retried. */

@@ -5,9 +5,21 @@ import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { Period } from '../lib/period.ts'
 
+/**
+ * Proof that a key may make any call: it was active, without a limit, an end or a list of models, when its account's wallet had
+ * this version of its keys. Every change to a key of the account changes the version.
+ */
+export interface KeyAccess {
+  readonly accountId: number
+  readonly keyId: number
+  readonly keysVersion: number
+}
+
 export interface HoldRequest {
   /** HMAC hash of the API key. Placing the hold verifies the key again, so a revocation takes effect at the next call. */
   readonly keyHash: Uint8Array
+  /** Lets the hold be placed without reading the key while its version lasts. Null or absent if each call needs the key. */
+  readonly access?: KeyAccess | null
   /** UUIDv7 of the call, created before anything is sent upstream. */
   readonly callId: string
   /** The smallest hold that admits the call; above 0. */

@@ -7,9 +7,9 @@ export type PackedValue = string | number | bigint | boolean | null
 
 /**
  * A column's SQL type, and a function that reads its value from a row. Values are converted with `String`, so times must be
- * returned as ISO strings.
+ * returned as ISO strings. `packed`: the value is the text of a nested packing, whose separators must stay.
  */
-export type PackedColumn<Row> = readonly [type: string, read: (row: Row) => PackedValue]
+export type PackedColumn<Row> = readonly [type: string, read: (row: Row) => PackedValue, packed?: 'packed']
 
 export interface PackedRows<Row, Name extends string> {
   /**
@@ -26,18 +26,26 @@ export interface PackedRows<Row, Name extends string> {
   pack(rows: readonly Row[]): string
 }
 
-const ROW_END = '\x1d'
-const VALUE_END = '\x1f'
-const NULL = '\x1e'
-const LEFT_OUT = `[\0${ROW_END}${VALUE_END}${NULL}]`
+/** Separators of a parameter's rows, and of rows inside a column of those. */
+const SEPARATORS = {
+  outer: { rowEnd: '\x1d', valueEnd: '\x1f', nothing: '\x1e' },
+  nested: { rowEnd: '\x1a', valueEnd: '\x1c', nothing: '\x1b' },
+} as const
+const LEFT_OUT = '[\0\x1a-\x1f]'
 const NEEDS_CARE = new RegExp(LEFT_OUT)
 const UNSAFE = new RegExp(LEFT_OUT, 'g')
 
+/** Columns that several packings share. Curried, like `packedRows`. */
+export function packedColumns<Row>() {
+  return <Name extends string>(columns: Readonly<Record<Name, PackedColumn<Row>>>) => columns
+}
+
 /** Curried, so that the caller can specify the row type while the column names are inferred. */
-export function packedRows<Row>() {
+export function packedRows<Row>(level: keyof typeof SEPARATORS = 'outer') {
+  const { rowEnd, valueEnd, nothing } = SEPARATORS[level]
   return <Name extends string>(columns: Readonly<Record<Name, PackedColumn<Row>>>): PackedRows<Row, Name> => {
     const all = Object.entries<PackedColumn<Row>>(columns)
-    const readers = all.map(([, [, read]]) => read)
+    const readers = all.map(([, [, read, packed]]) => ({ read, isPacked: packed === 'packed' }))
     const fields = new Map(all.map(([name, [type]], index) => [name, `v[${index + 1}]::${type} as ${name}`]))
     const listed = (names: readonly Name[]): string => names.map(name => fields.get(name)).join(', ')
     return {
@@ -45,8 +53,8 @@ export function packedRows<Row>() {
       // line again for each column.
       select: (parameter, names) =>
         `select v, n, ${listed(names)}
-           from (select string_to_array(line, '${VALUE_END}', '${NULL}') as v, n
-                   from unnest(string_to_array(${parameter}::text, '${ROW_END}')) with ordinality as packed(line, n) offset 0) lines`,
+           from (select string_to_array(line, '${valueEnd}', '${nothing}') as v, n
+                   from unnest(string_to_array(${parameter}::text, '${rowEnd}')) with ordinality as packed(line, n) offset 0) lines`,
       columns: listed,
       // Appends to one string, because joining arrays of mixed values takes a third longer.
       pack(rows) {
@@ -54,8 +62,10 @@ export function packedRows<Row>() {
         for (let n = 0; n < rows.length; n++) {
           const row = rows[n]!
           for (let index = 0; index < readers.length; index++) {
-            const end = index > 0 ? VALUE_END : n > 0 ? ROW_END : ''
-            packed += `${end}${written(readers[index]!(row))}`
+            const end = index > 0 ? valueEnd : n > 0 ? rowEnd : ''
+            const { read, isPacked } = readers[index]!
+            const value = read(row)
+            packed += `${end}${value === null ? nothing : isPacked ? value : written(value)}`
           }
         }
         return packed
@@ -64,7 +74,6 @@ export function packedRows<Row>() {
   }
 }
 
-function written(value: PackedValue): string | number | bigint | boolean {
-  if (value === null) return NULL
+function written(value: NonNullable<PackedValue>): NonNullable<PackedValue> {
   return typeof value === 'string' && NEEDS_CARE.test(value) ? value.replaceAll(UNSAFE, '') : value
 }

@@ -9,7 +9,7 @@ import type { Cancellation } from '../lib/cancellation.ts'
 import { formatVnd, type MicroVnd } from '../lib/money.ts'
 import { nextPeriod, vietnamTime } from '../lib/period.ts'
 import { keyRefused } from './authenticate.ts'
-import type { Call, Services } from './call.ts'
+import type { Call, Caller, Services } from './call.ts'
 
 export interface Admission {
   readonly entry: ModelEntry
@@ -99,19 +99,25 @@ export async function admit(services: Services, call: Call, admission: Admission
  * than the key id, because the owner may have given the key with this id a new secret.
  */
 async function place(services: Services, call: Call, admission: Admission): Promise<HoldAnswer> {
-  const { keyHash, keyHashes } = call.caller
-  const answer = await ask(services, call, admission, keyHash)
+  const { keyHashes } = call.caller
+  const answer = await ask(services, call, admission, call.caller)
   if (answer.outcome !== 'refused_key' || answer.state !== 'unknown') return answer
   const found = await services.findKey(keyHashes)
   if (found === null) return answer
   if (found.state !== 'active') return { outcome: 'refused_key', state: found.state }
-  return ask(services, call, admission, found.keyHash)
+  return ask(services, call, admission, found)
 }
 
-function ask(services: Services, call: Call, admission: Admission, keyHash: Uint8Array): Promise<HoldAnswer> {
+function ask(
+  services: Services,
+  call: Call,
+  admission: Admission,
+  { accountId, keyId, keyHash, keysVersion }: Pick<Caller, 'accountId' | 'keyId' | 'keyHash' | 'keysVersion'>,
+): Promise<HoldAnswer> {
   return services.ledger.admit(
     {
       keyHash,
+      access: keysVersion === null ? null : { accountId, keyId, keysVersion },
       callId: call.id,
       holdMinMicroVnd: admission.holdMinMicroVnd,
       holdMaxMicroVnd: admission.holdMaxMicroVnd ?? admission.holdMinMicroVnd,

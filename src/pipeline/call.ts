@@ -42,6 +42,8 @@ export interface Caller {
   readonly allowedModels: readonly string[] | null
   /** True if the balance was 0 when the key was looked up. A caller with an empty wallet is never cached. */
   readonly walletEmpty: boolean
+  /** The wallet's version of its keys, which lets holds be placed without reading the key; null if each call needs the key. */
+  readonly keysVersion: number | null
 }
 
 export interface Call {

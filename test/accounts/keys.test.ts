@@ -163,6 +163,7 @@ describe('looking up a presented key', () => {
       concurrencyMax: null,
       allowedModels: null,
       walletEmpty: true,
+      keysVersion: 0,
       keyHash: hashKey(secrets, keys[3]!.key).hash,
     })
   })

@@ -18,6 +18,7 @@ import {
   settlement,
   startLedger,
   walletOf,
+  withNewKey,
 } from './world.ts'
 
 const database = await createTestDatabase()
@@ -261,8 +262,7 @@ test('a key that is revoked while its call waits is refused when its turn comes'
 
 test('two keys of one account share one wallet and one queue', async () => {
   const customer = await createCustomer(database.sql, 2n * CALL_MICRO_VND)
-  const { key, keyId } = await createKey(database.sql, secrets, { accountId: customer.accountId })
-  const twin = { ...customer, keyId, keyHash: hashKey(secrets, key).hash }
+  const twin = await withNewKey(database.sql, customer)
   const calls = [call(here, customer), call(here, twin), call(there, twin), call(there, customer)]
   const outcomes = (await Promise.all(calls)).map(({ held }) => held.outcome)
   expect(outcomes.sort()).toEqual(['admitted', 'admitted', 'empty', 'empty'])

@@ -8,7 +8,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import { EXTEND } from '../../src/ledger/extend.ts'
 import { HOLD, HOLD_WITHIN_LIMITS } from '../../src/ledger/hold.ts'
+import { HOLD_COVERED } from '../../src/ledger/hold-covered.ts'
 import { SETTLE } from '../../src/ledger/settle.ts'
+import { SETTLE_COVERED } from '../../src/ledger/settle-covered.ts'
 import { openDatabase } from '../../src/lib/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
@@ -96,8 +98,10 @@ const FOUND_BY_KEY = ['api_key_hash', 'api_key_replaced_hash']
 const HOT = [
   'hold.ts HOLD',
   'hold.ts HOLD_WITHIN_LIMITS',
+  'hold-covered.ts HOLD_COVERED',
   'extend.ts EXTEND',
   'settle.ts SETTLE',
+  'settle-covered.ts SETTLE_COVERED',
   'settle.ts LOOKUP',
   'settle.ts RELEASE',
   'locked.ts LOCKED',
@@ -111,7 +115,7 @@ const HOT = [
   'replay.ts PROVEN',
 ]
 /**
- * Index scans that deliberately search by call instead of by account. They detect a settlement that names a different account
+ * Scans that deliberately search by call instead of by account. Index scans detect a settlement that names a different account
  * than the call's hold or usage row, provided that both accounts are in one database.
  */
 const BY_CALL: Readonly<Record<string, readonly string[]>> = {
@@ -119,6 +123,8 @@ const BY_CALL: Readonly<Record<string, readonly string[]>> = {
     'Index Scan on hold (call_id = requests.call_id)',
     'Index Only Scan on usage (call_id = requests.call_id)  (account_id <> requests.account_id)',
   ],
+  // The places of the holds that were found by account and call.
+  'settle-covered.ts SETTLE_COVERED': ['Tid Scan on hold '],
 }
 /** Statements that find their rows by API key; see `FOUND_BY_KEY`. */
 const BY_KEY = ['../accounts/find-key.ts FIND']
@@ -170,12 +176,14 @@ afterAll(async () => {
 const MADE: Readonly<Record<string, string>> = {
   'hold.ts HOLD': HOLD,
   'hold.ts HOLD_WITHIN_LIMITS': HOLD_WITHIN_LIMITS,
+  'hold-covered.ts HOLD_COVERED': HOLD_COVERED,
   'extend.ts EXTEND': EXTEND,
   'settle.ts SETTLE': SETTLE,
+  'settle-covered.ts SETTLE_COVERED': SETTLE_COVERED,
 }
 
 /** The parts, which are not complete statements. */
-const PARTS = ['hold.ts KNOWN', 'hold.ts LIMITED_CALLS', 'hold.ts GRANTED']
+const PARTS = ['hold.ts KNOWN', 'hold.ts LIMITED_CALLS', 'hold.ts GRANTED', 'settle.ts RECORD_CHARGES']
 
 /** Finds the statements in `FILES` that use a table with account rows. The keys are `<file> <constant>`. */
 function statements(): Map<string, string> {

@@ -1,6 +1,6 @@
 /** Calls as plain data. This file imports nothing from the test runner, so that child processes can use it. */
 
-import type { HoldRequest, Settlement } from '../../src/ledger/types.ts'
+import type { HoldRequest, KeyAccess, Settlement } from '../../src/ledger/types.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { microVnd } from '../../src/lib/money.ts'
 
@@ -8,11 +8,13 @@ import { microVnd } from '../../src/lib/money.ts'
 export const CALL_MICRO_VND = microVnd(1_680_000n)
 
 export function holdRequest(
-  customer: { readonly keyHash: Uint8Array },
+  customer: { readonly keyHash: Uint8Array; readonly access?: KeyAccess },
   change: Partial<HoldRequest> = {},
 ): HoldRequest {
   return {
     keyHash: customer.keyHash,
+    // What a process knows of a key goes with its hash.
+    access: change.keyHash === undefined ? (customer.access ?? null) : null,
     callId: uuidv7(),
     holdMinMicroVnd: CALL_MICRO_VND,
     entryId: 'model-a',

@@ -1,7 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
 import { updateKeyTotals } from '../../src/accounts/key-count.ts'
-import { hashKey } from '../../src/accounts/key-secret.ts'
-import { createKey } from '../../src/accounts/keys.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { Relay } from '../support/relay.ts'
@@ -12,11 +10,11 @@ import {
   expectCleanAudit,
   holdRequest,
   patient,
-  secrets,
   settlement,
   startLedger,
   usageOf,
   walletOf,
+  withNewKey,
 } from './world.ts'
 
 const database = await createTestDatabase()
@@ -33,21 +31,24 @@ const capAt = (keyId: number, microVnd: bigint | null) =>
     microVnd === null ? null : String(microVnd),
   ])
 
-/** How many statements that place holds are waiting for a lock. */
-async function holdsWaiting(): Promise<number> {
-  const [row] = await sql`select count(*)::integer as statements from pg_stat_activity
-    where datname = current_database() and application_name = 'gateway holds' and wait_event_type = 'Lock'`
-  return row?.statements
+/** How many statements are waiting for a lock: those that place holds, and the changes of keys. */
+const holdsWaiting = async () => (await waiting()).holds
+const changesWaiting = async () => (await waiting()).changes
+async function waiting(): Promise<{ holds: number; changes: number }> {
+  const [row] = await sql`
+    select count(*) filter (where application_name = 'gateway holds')::integer as holds,
+           count(*) filter (where query like 'update api_key%')::integer as changes
+      from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return { holds: row?.holds, changes: row?.changes }
 }
 
 test('a key works until its settled calls reach its spend limit, and the account’s other keys keep working', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
-  const other = await createKey(sql, secrets, { accountId: customer.accountId })
+  const sibling = await withNewKey(sql, customer)
   await capAt(customer.keyId, 2n * CALL_MICRO_VND)
   for (const outcome of ['admitted', 'admitted', 'capped', 'capped']) {
     expect((await call(ledger, customer)).held.outcome).toBe(outcome)
   }
-  const sibling = { ...customer, keyId: other.keyId, keyHash: hashKey(secrets, other.key).hash }
   expect((await call(ledger, sibling)).held.outcome).toBe('admitted')
   await capAt(customer.keyId, 3n * CALL_MICRO_VND)
   expect((await call(ledger, customer)).held.outcome).toBe('admitted')
@@ -88,13 +89,16 @@ test('a call is admitted if the limit of its key is removed while its hold waits
   const customer = await createCustomer(sql, 1_000_000_000n)
   await capAt(customer.keyId, 2n * CALL_MICRO_VND)
   expect((await call(ledger, customer)).held.outcome).toBe('admitted')
-  const { held } = await sql.begin(async transaction => {
+  const { removed, held } = await sql.begin(async transaction => {
     await transaction.unsafe(`select from wallet where account_id = ${customer.accountId} for update`)
+    // Waits for the wallet before the hold does, so it is committed when the hold goes on.
+    const removed = capAt(customer.keyId, null).execute()
+    await expect.poll(changesWaiting, { timeout: 20_000 }).toBe(1)
     const held = ledger.admit(holdRequest(customer, { holdMinMicroVnd: microVnd(3n * CALL_MICRO_VND) }), patient)
     await expect.poll(holdsWaiting, { timeout: 20_000 }).toBe(1)
-    await capAt(customer.keyId, null)
-    return { held }
+    return { removed, held }
   })
+  await removed
   expect(await held).toMatchObject({ outcome: 'admitted', heldMicroVnd: 3n * CALL_MICRO_VND })
 })
 
@@ -145,8 +149,7 @@ test('the only call of a key gets what is left of its limit, and may cost no mor
 
 test('the limits of two keys of one account are used up separately, even by calls that arrive together', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
-  const other = await createKey(sql, secrets, { accountId: customer.accountId })
-  const sibling = { ...customer, keyId: other.keyId, keyHash: hashKey(secrets, other.key).hash }
+  const sibling = await withNewKey(sql, customer)
   for (const { keyId } of [customer, sibling]) await capAt(keyId, CALL_MICRO_VND)
   const held = await Promise.all(
     [customer, sibling, customer, sibling].map(key => ledger.admit(holdRequest(key), patient)),
@@ -176,8 +179,7 @@ test.each([
 
 test('a key that has spent its limit is refused while another key of the same wallet keeps working', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
-  const other = await createKey(sql, secrets, { accountId: customer.accountId })
-  const sibling = { ...customer, keyId: other.keyId, keyHash: hashKey(secrets, other.key).hash }
+  const sibling = await withNewKey(sql, customer)
   await call(ledger, customer)
   await call(ledger, sibling)
   await capAt(customer.keyId, CALL_MICRO_VND)

@@ -3,10 +3,12 @@ import { hashKey } from '../../src/accounts/key-secret.ts'
 import { createKey, revokeKey } from '../../src/accounts/keys.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { extendHolds } from '../../src/ledger/extend.ts'
-import { type HoldResult, placeHolds } from '../../src/ledger/hold.ts'
+import { type HoldResult, type HoldRow, placeHolds } from '../../src/ledger/hold.ts'
+import { placeCoveredHolds } from '../../src/ledger/hold-covered.ts'
 import { findAbandoned, readHistory } from '../../src/ledger/instance.ts'
-import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
-import type { KeyLimit } from '../../src/ledger/types.ts'
+import { lookUpCalls, releaseHolds, type SettledBatch, settleCalls } from '../../src/ledger/settle.ts'
+import { settleCoveredCalls } from '../../src/ledger/settle-covered.ts'
+import type { KeyLimit, Settlement } from '../../src/ledger/types.ts'
 import { openStatementPool } from '../../src/lib/database.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { type MicroVnd, microVnd } from '../../src/lib/money.ts'
@@ -36,11 +38,20 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
   const retired: Customer[] = []
   const credits: { accountId: number; amountMicroVnd: MicroVnd; reference: string }[] = []
   for (let index = 0; index < 5; index++) {
-    const customer = await createCustomer(database.sql, 0n)
+    // Two customers have enough for nearly all of their calls.
+    const balance = index < 2 ? 3_000_000_000n : 0n
+    const customer = await createCustomer(database.sql, balance)
     customers.push(customer)
-    model.wallets.set(customer.accountId, { balance: 0n, held: 0n, seq: 0 })
+    model.wallets.set(customer.accountId, { balance, held: 0n, seq: balance > 0n ? 1 : 0 })
   }
   const finished: ModelSettlement[] = []
+  /** How often the keys of an account have changed. */
+  const changes = new Map<number, number>()
+  /** Versions of an account's keys as a process may remember them, by key, with the number of changes before. */
+  const remembered = new Map<number, { keysVersion: number; changes: number }>()
+  const changed = (accountId: number): void => void changes.set(accountId, (changes.get(accountId) ?? 0) + 1)
+  let coveredHolds = 0
+  let coveredSettlements = 0
   let round = 0
   for (; round < ROUNDS; round++) {
     const action = random(40)
@@ -60,6 +71,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     expect(await walletOf(database.sql, customer)).toEqual({ balance, held })
   }
   await expectCleanAudit(database.sql)
+  expect(Math.min(coveredHolds, coveredSettlements)).toBeGreaterThan(ROUNDS / 10)
 
   async function holdRound(): Promise<void> {
     const open = [...model.holds]
@@ -75,8 +87,20 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
       const owner = customers.find(({ accountId }) => accountId === again[1].account)!
       return { ...fresh, account: owner.accountId, key: owner.keyId, call: again[0] }
     })
-    const rows = requests.map(({ key, call, want, wantMax }) => ({
+    await rememberKeys()
+    const left = random(3) > 0 ? await holdCovered(requests) : requests
+    if (left.length === 0) return
+    const rows = left.map(rowOf)
+    const withinLimits = left.some(({ key }) => model.limits.has(key)) || random(2) === 0
+    const answers = await placeHolds(pool, rows, LIVING, { withinLimits })
+    expect(answers.map(seenOf), `round ${round}`).toEqual(model.place(left))
+  }
+
+  function rowOf({ account, key, call, want, wantMax }: ModelHold): HoldRow {
+    const known = remembered.get(key)
+    return {
       keyHashHex: [...customers, ...retired].find(({ keyId }) => keyId === key)!.keyHash.toString('hex'),
+      access: known === undefined ? null : { accountId: account, keyId: key, keysVersion: known.keysVersion },
       callId: call,
       holdMinMicroVnd: microVnd(want),
       holdMaxMicroVnd: microVnd(wantMax),
@@ -87,10 +111,47 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
       pricePer: 'mtok' as const,
       family: 'f',
       formerName: null,
-    }))
-    const withinLimits = requests.some(({ key }) => model.limits.has(key)) || random(2) === 0
-    const answers = await placeHolds(pool, rows, LIVING, { withinLimits })
-    expect(answers.map(seenOf), `round ${round}`).toEqual(model.place(requests))
+    }
+  }
+
+  /** Remembers the versions of some keys that may make any call. Other versions stay as old as they are. */
+  async function rememberKeys(): Promise<void> {
+    for (const { accountId, keyId } of customers) {
+      if (random(4) > 0 || model.limits.has(keyId)) continue
+      const read = 'select keys_version::text as version from wallet where account_id = $1::text::bigint'
+      const [row] = await database.sql.unsafe(read, [String(accountId)])
+      remembered.set(keyId, { keysVersion: Number(row!.version), changes: changes.get(accountId) ?? 0 })
+    }
+  }
+
+  /** Sends what has not been sent before and whose key is remembered. Returns what is left for HOLD. */
+  async function holdCovered(requests: readonly ModelHold[]): Promise<readonly ModelHold[]> {
+    const asked = requests.filter(({ key, call }) => remembered.has(key) && !model.holds.has(call))
+    if (asked.length === 0) return requests
+    const answers = await placeCoveredHolds(pool, asked.map(rowOf), LIVING)
+    const isCovered = ({ account, key: first }: ModelHold): boolean => {
+      const [{ balance, held }, known] = [model.wallets.get(account)!, remembered.get(first)!]
+      const calls = asked.filter(
+        call => call.account === account && remembered.get(call.key)!.keysVersion === known.keysVersion,
+      )
+      const total = calls.reduce((sum, call) => sum + call.wantMax, 0n)
+      const fits = calls.every(({ want, wantMax }) => want === wantMax || wantMax * 16n <= balance)
+      return known.changes === (changes.get(account) ?? 0) && total <= balance - held && fits
+    }
+    // Two keys of an account may be remembered at different versions: then the first call of the wallet decides.
+    const isAlike = ({ account, key }: ModelHold): boolean => {
+      const first = asked.find(call => call.account === account)!
+      return remembered.get(first.key)!.keysVersion === remembered.get(key)!.keysVersion
+    }
+    const covered = asked.filter(call => isAlike(call) && isCovered(call))
+    expect(
+      asked.filter((_, index) => answers[index] !== null),
+      `round ${round}`,
+    ).toEqual(covered)
+    const placed = answers.filter(answer => answer !== null)
+    expect(placed.map(seenOf), `round ${round}`).toEqual(model.place(covered))
+    coveredHolds += covered.length
+    return requests.filter(request => !covered.includes(request))
   }
 
   function seenOf(answer: HoldResult): ModelAnswer {
@@ -104,7 +165,8 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
 
   /** Changes or removes the limit of a customer's key. */
   async function limitRound(): Promise<void> {
-    const { keyId } = customers[random(customers.length)]!
+    const { accountId, keyId } = customers[random(customers.length)]!
+    changed(accountId)
     const limit = random(3) === 0 ? null : (model.spent.get(keyId) ?? 0n) + BigInt(random(30_000_000) - 2_000_000)
     if (limit === null || limit <= 0n) model.limits.delete(keyId)
     else model.limits.set(keyId, limit)
@@ -149,32 +211,62 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
       return { account, key, call: held?.[0] ?? uuidv7(), cost: random(5) === 0 ? 0n : BigInt(random(5_000)) * 1_500n }
     })
     if (finished.length > 0 && random(10) === 0) calls.push(finished[random(finished.length)]!)
-    const batch = calls.map(({ account, key, call, cost }) => {
-      const owner = customers.find(({ accountId }) => accountId === account)!
-      return settlement(
-        { ...owner, keyId: key },
-        {
-          callId: call,
-          costMicroVnd: microVnd(cost),
-          inputTokens: Number(cost / 1_500n),
-          outputTokens: 0,
-        },
-      )
-    })
-    const expected = model.settle(calls)
+    const left = random(3) > 0 ? await settleCovered(calls) : calls
+    if (left.length === 0) return
+    const batch = left.map(settlementOf)
+    const expected = model.settle(left)
     if (expected === null) {
       await expect(settleCalls(pool, batch), `round ${round}`).rejects.toMatchObject({ code: '23505' })
       const recorded = await lookUpCalls(pool, batch)
-      for (const { call } of calls) expect(recorded.get(call)).toEqual(recordOf(call))
+      for (const { call } of left) expect(recorded.get(call)).toEqual(recordOf(call))
       return
     }
-    const settled = await settleCalls(pool, batch)
+    expectSettled(left, await settleCalls(pool, batch))
+  }
+
+  function settlementOf({ account, key, call, cost }: ModelSettlement): Settlement {
+    const owner = customers.find(({ accountId }) => accountId === account)!
+    const used = { costMicroVnd: microVnd(cost), inputTokens: Number(cost / 1_500n), outputTokens: 0 }
+    return settlement({ ...owner, keyId: key }, { callId: call, ...used })
+  }
+
+  function expectSettled(calls: readonly ModelSettlement[], settled: SettledBatch): void {
     expect(settled.calls, `round ${round}`).toEqual(calls.map(({ call }) => recordOf(call)))
     for (const [account, state] of settled.wallets) {
       const { balance, held } = model.wallets.get(account)!
       expect(state).toEqual({ balanceMicroVnd: balance, availableMicroVnd: balance - held })
     }
     finished.push(...calls)
+  }
+
+  /** Settles the calls whose hold is known and whose wallet covers them. Returns what is left for SETTLE. */
+  async function settleCovered(calls: readonly ModelSettlement[]): Promise<readonly ModelSettlement[]> {
+    const asked = calls.filter(({ call }) => model.holds.has(call))
+    if (asked.length === 0) return calls
+    const held = asked.map(call => {
+      return { settlement: settlementOf(call), heldMicroVnd: microVnd(model.holds.get(call.call)!.amount) }
+    })
+    const covered = asked.filter(({ account }) => {
+      const ofWallet = asked.filter(call => call.account === account)
+      return ofWallet.reduce((sum, { cost }) => sum + cost, 0n) <= model.wallets.get(account)!.balance
+    })
+    // As if an extension of one hold had not come to this process's attention.
+    const stale = random(6) === 0 ? held.findIndex(({ settlement }) => settlement.callId === covered[0]?.call) : -1
+    if (stale >= 0) {
+      const other = { ...held[stale]!, heldMicroVnd: microVnd(held[stale]!.heldMicroVnd - 1n) }
+      const sent = settleCoveredCalls(pool, held.with(stale, other))
+      await expect(sent, `round ${round}`).rejects.toMatchObject({ code: 'GW001' })
+      return calls
+    }
+    const settled = await settleCoveredCalls(pool, held)
+    expect(
+      asked.filter((_, index) => settled.calls[index] !== null),
+      `round ${round}`,
+    ).toEqual(covered)
+    model.settle(covered)
+    expectSettled(covered, { ...settled, calls: settled.calls.filter(call => call !== null) })
+    coveredSettlements += covered.length
+    return calls.filter(call => !covered.includes(call))
   }
 
   function recordOf(call: string): { chargedMicroVnd: bigint; balanceAfterMicroVnd: bigint } | undefined {
@@ -259,6 +351,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     const index = random(customers.length)
     const customer = customers[index]!
     await revokeKey(database.sql, customer)
+    changed(customer.accountId)
     model.revoked.add(customer.keyId)
     retired.push(customer)
     const { keyId, key } = await createKey(database.sql, secrets, { accountId: customer.accountId })

@@ -107,7 +107,8 @@ test.each(VERSIONS)(
       const ledger = await startLedger(url)
       const [key] =
         await sql`select account_id::integer as account, key_id::integer as key, key_hash as hash from api_key where key_id = 2`
-      const customer = { accountId: key?.account, keyId: key?.key, key: '', keyHash: key?.hash }
+      const ids = { accountId: key?.account, keyId: key?.key }
+      const customer = { ...ids, key: '', keyHash: key?.hash, access: { ...ids, keysVersion: 0 } }
       for (let turn = 0; turn < 3; turn++) {
         expect(await call(ledger, customer)).toMatchObject({
           held: { outcome: 'admitted' },

@@ -11,7 +11,7 @@ import { audit } from '../../src/ledger/audit.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { createLedger, type RunningLedger } from '../../src/ledger/ledger.ts'
 import type { LedgerEvent, LedgerLimits } from '../../src/ledger/options.ts'
-import type { HoldAnswer, SettleAnswer } from '../../src/ledger/types.ts'
+import type { HoldAnswer, KeyAccess, SettleAnswer } from '../../src/ledger/types.ts'
 import type { AnySql, Sql, StatementPool } from '../../src/lib/database.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
@@ -30,6 +30,8 @@ export interface Customer {
   readonly keyId: number
   readonly key: string
   readonly keyHash: Buffer
+  /** As long as the key has not changed, its calls take the short way, as those of nearly all customers do. */
+  readonly access: KeyAccess
 }
 
 let customers = 0
@@ -38,7 +40,20 @@ export async function createCustomer(sql: Sql, balanceMicroVnd: bigint): Promise
   const { accountId } = await createAccount(sql, `customer${++customers}@example.com`)
   const { keyId, key } = await createKey(sql, secrets, { accountId })
   if (balanceMicroVnd > 0n) await addMoney(sql, accountId, balanceMicroVnd)
-  return { accountId, keyId, key, keyHash: hashKey(secrets, key).hash }
+  return { accountId, keyId, key, keyHash: hashKey(secrets, key).hash, access: { accountId, keyId, keysVersion: 0 } }
+}
+
+/** The customer with another key. */
+export async function withNewKey<Whose extends Customer>(sql: Sql, customer: Whose): Promise<Whose> {
+  const { accountId } = customer
+  const { keyId, key } = await createKey(sql, secrets, { accountId })
+  const keysVersion = await keysVersionOf(sql, customer)
+  return { ...customer, keyId, key, keyHash: hashKey(secrets, key).hash, access: { accountId, keyId, keysVersion } }
+}
+
+export async function keysVersionOf(sql: Sql, { accountId }: Pick<Customer, 'accountId'>): Promise<number> {
+  const [row] = await sql`select keys_version::text as version from wallet where account_id = ${accountId}`
+  return Number(row?.version)
 }
 
 let credits = 0

@@ -106,6 +106,7 @@ test('two keys with equal first 20 characters are two keys, in memory and in the
           concurrencyMax: null,
           allowedModels: null,
           walletEmpty: false,
+          keysVersion: null,
         }
       },
     },
