@@ -1,13 +1,15 @@
 /** Finds balances that have become low or empty, and keys that have used most of their limit, in accounts with recent calls. */
 
+import { CREDIT_KINDS } from '../ledger/credit.ts'
 import { SQL_KEY_FACTS, SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 
 /**
  * $3: the balance that counts as low, in whole dong; $4: how many days a balance should last; $5: the time from which to search
  * for top-ups. Spending per day is known only for accounts with calls before today, because the first day's use does not
  * predict later days. Until the next top-up, the stored alert level (0: none, 1: low, 2: empty) only rises, so fluctuating
- * spending does not raise the same alert twice. An account without recent calls is searched only if its balance was low and has
- * been topped up or corrected.
+ * spending does not raise the same alert twice. Refunds of calls do not change what counts as low, because the balance after a
+ * refund says nothing about the last top-up. An account without recent calls is searched only if its balance was low and has been
+ * topped up or corrected.
  *
  * Sums of finished days come from account_daily. The planner's row estimates for the newest days are unreliable. If it expected
  * few rows, it would compare every row of one list with every row of the other; `is true` makes it look up the accounts by hash
@@ -35,12 +37,15 @@ watched as materialized (
 figures as (
   select account_id, wallet.balance_micro_vnd as balance, latest.seq as credit_seq, latest.balance_after, daily,
          coalesce(before.level, 0) as level_before, latest.seq > coalesce(before.credit_seq, 0) as is_topped_up,
-         coalesce(alert_settings.low_vnd * 1000000, least($3::text::bigint * 1000000, latest.balance_after / 5)) as threshold
+         coalesce(alert_settings.low_vnd * 1000000, least($3::text::bigint * 1000000, topped_up.balance_after / 5)) as threshold
     from watched join wallet using (account_id) left join alert_settings using (account_id)
     left join alert_balance before using (account_id)
    cross join lateral (
      select seq, balance_after_micro_vnd as balance_after from credit
       where credit.account_id = wallet.account_id and amount_micro_vnd > 0 order by seq desc limit 1) latest
+   cross join lateral (
+     select balance_after_micro_vnd as balance_after from credit
+      where credit.account_id = wallet.account_id and amount_micro_vnd > 0 and kind <> ${CREDIT_KINDS.refund} order by seq desc limit 1) topped_up
    where before.level > 0
       or wallet.balance_micro_vnd < greatest(coalesce(alert_settings.low_vnd, $3::text::bigint) * 1000000,
                                              coalesce(daily, 0) * $4::text::integer)),

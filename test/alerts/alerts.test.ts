@@ -18,8 +18,10 @@ import { readUnsubscribeToken } from '../../src/alerts/unsubscribe.ts'
 import { LIMITS } from '../../src/app/limits.ts'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
 import { TABLES } from '../../src/generated/tables.ts'
+import { credit } from '../../src/ledger/credit.ts'
 import { sumDays } from '../../src/ledger/day-totals.ts'
 import { MAIL_SEND_MS } from '../../src/lib/mail.ts'
+import { vndToMicro } from '../../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { newcomer, testPeople, visitor } from '../accounts/people.ts'
 import { newOrder, receive, testPayments, transfer, warmUp } from '../payments/world.ts'
@@ -92,6 +94,34 @@ test('a small top-up counts as low when a fifth of it is left, not at its first 
   expect(await newSubjects(customer)).toEqual([])
   await spend(sql, customer, 40_000)
   expect(await newSubjects(customer)).toEqual(['Your SVC balance is low: 9.999\u00a0₫ left'])
+})
+
+test('the refund of a call neither lowers the amount that counts as low, nor repeats the alert; money after an empty balance can be used up again', async () => {
+  const customer = await newCustomer(sql)
+  const { accountId } = customer
+  const refund = (vnd: number) =>
+    credit(sql, {
+      accountId,
+      amountMicroVnd: vndToMicro(vnd),
+      kind: 'refund',
+      reference: `call:${crypto.randomUUID()}`,
+    })
+  await topUp(sql, customer, 500_000)
+  await spend(sql, customer, 440_000)
+  await refund(100)
+  expect(await newSubjects(customer)).toEqual([])
+  await spend(sql, customer, 20_000)
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is low: 40.100\u00a0₫ left'])
+  await refund(100)
+  expect(await newSubjects(customer)).toEqual([])
+  await spend(sql, customer, 35_000)
+  expect(await newSubjects(customer)).toEqual([])
+  await spend(sql, customer, 5_200)
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is used up'])
+  await refund(100)
+  expect(await newSubjects(customer)).toEqual([])
+  await spend(sql, customer, 100)
+  expect(await newSubjects(customer)).toEqual(['Your SVC balance is used up'])
 })
 
 test('a balance is low if it lasts less than three days at last week’s pace, or is below the customer’s own figure', async () => {

@@ -11,8 +11,8 @@ export const ALERT_TEXTS = {
   'alerts.done': { vi: 'Đã lưu.', en: 'Saved.' },
   'alerts.low': { vi: 'Báo khi số dư dưới (₫)', en: 'Alert me when the balance is below (₫)' },
   'alerts.low.hint': {
-    vi: 'Nếu để trống, mức báo là {amount}, hoặc một phần năm lần nạp gần nhất nếu số đó thấp hơn. Số dư không đủ dùng {days} ngày cũng được coi là thấp.',
-    en: 'Leave empty for {amount}, or a fifth of your last top-up if that is less. A balance that lasts less than {days} days also counts as low.',
+    vi: 'Nếu để trống, mức báo là {amount}, hoặc một phần năm số dư sau lần nạp gần nhất nếu số đó thấp hơn. Số dư không đủ dùng {days} ngày cũng được coi là thấp.',
+    en: 'Leave empty for {amount}, or a fifth of your balance after the last top-up if that is less. A balance that lasts less than {days} days also counts as low.',
   },
   'alerts.low.fault': {
     vi: 'Hãy nhập số tiền từ 1 đến {max}, không có phần thập phân.',
