@@ -107,6 +107,23 @@ test('a suggestion fills the form of its transfer, and nothing is credited until
   expect(await running.balance(await accountOf(EMAIL))).toBe(before)
 })
 
+test('the log of a transfer that is credited as suggested does not contain the customer’s address', async () => {
+  const number = await waiting('nap tien tran thi an example com', 32_000n)
+  const page = await first.get(`/operator/transfers?after=${number - 1}`)
+  const links = [...page.html.matchAll(/href="([^"]*fill[^"]*)"/g)].map(([, link]) =>
+    (link as string).replaceAll('&amp;', '&').replaceAll('&#x3D;', '='),
+  )
+  const fill = new URL(links.find(link => link.includes('tran.thi.an')) as string, running.url).searchParams
+  expect(fill.get('to')).toBe(EMAIL)
+  const filled = { to: EMAIL, reason: fill.get('reason') as string }
+  const given = await first.post(`/operator/transfers/${number}/assign`, filled)
+  expect(given.location).toBe('/operator/transfers?done=assigned')
+  const logged = await running.database
+    .sql`select reason from operator_action where subject like ${`bank_txn:${number} %`}`
+  expect(logged).toEqual([{ reason: filled.reason }])
+  expect(filled.reason).not.toContain(EMAIL)
+})
+
 test('a transfer is assigned to a person by email, and what was typed stays if there is no such person', async () => {
   const number = await waiting('khong ro cua ai', 31_000n)
   const path = `/operator/transfers/${number}/assign`

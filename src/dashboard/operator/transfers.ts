@@ -122,8 +122,8 @@ function cardOf({ form, query }: PageRequest, { bankTxnId }: StoredTransaction, 
 
 function suggestionView(request: PageRequest, { bankTxnId }: StoredTransaction, given: Suggestion) {
   const { language, query } = request
-  const values = { code: given.orderCode ?? '', email: given.email }
-  const why = text(language, `transfer.suggest.${given.why}`, values)
+  // The operators' log keeps it as the reason, so it must not contain the address: the customer may delete the account.
+  const why = text(language, `transfer.suggest.${given.why}`, { code: given.orderCode ?? '' })
   const to = given.orderCode ?? given.email
   return {
     email: given.email,

@@ -29,7 +29,10 @@ export const TRANSFER_TEXTS = {
   },
   'transfer.suggestions': { vi: 'Có thể là của', en: 'It may belong to' },
   'transfer.suggest.code': { vi: 'Nội dung gần giống mã {code}', en: 'The memo nearly matches code {code}' },
-  'transfer.suggest.email': { vi: 'Nội dung có email {email}', en: 'The memo contains {email}' },
+  'transfer.suggest.email': {
+    vi: 'Nội dung có email của khách này',
+    en: 'The memo contains this customer’s email address',
+  },
   'transfer.suggest.amount': {
     vi: 'Lệnh {code} đang chờ đúng số tiền này',
     en: 'Order {code} is waiting for this amount',
