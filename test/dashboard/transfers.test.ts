@@ -176,6 +176,22 @@ async function notify(memo: string, amountVnd: number): Promise<number> {
   return (await fetch(`${running.url}/webhooks/bank/sepay`, { method: 'POST', body, headers })).status
 }
 
+test('a transfer that may have been credited already shows which other one it may be, and outgoing money has a minus sign', async () => {
+  const services = testPayments(running.database.sql)
+  const source = { via: 'webhook', notificationId: null } as const
+  const given = { memo: `nap ${code}`, amountVnd: 45_000n }
+  const [paid] = await receiveTransactions(services, { provider: 'sepay', ...source }, [transfer(given)])
+  expect(paid?.outcome).toBe('credited')
+  const number = await waiting(given.memo, given.amountVnd)
+  const shown = readable((await first.get(`/operator/transfers?after=${number - 1}`)).html)
+  expect(shown).toMatch(
+    new RegExp(`May be the same as #${paid!.bankTxnId} · 45\\.000 ₫ · [\\d/: ]+ · sepay Credited ${EMAIL} ${code}`),
+  )
+  await receiveTransactions(services, { provider: 'sepay', ...source }, [transfer({ ...given, direction: 'out' })])
+  const all = readable((await first.get('/operator/transfers')).html.split('id="all"')[1] ?? '')
+  expect(all).toContain(`-45.000 ₫ nap ${code}`)
+})
+
 test('a transfer to a deleted account waits to be returned, and nobody can credit it', async () => {
   const { sql } = running.database
   const leaving = newVisitor()

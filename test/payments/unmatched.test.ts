@@ -4,6 +4,7 @@ import { auditPayments } from '../../src/payments/audit.ts'
 import { makeOrderCode } from '../../src/payments/order-code.ts'
 import { readOrder } from '../../src/payments/orders.ts'
 import { listTransactions } from '../../src/payments/transactions.ts'
+import { findTwins } from '../../src/payments/twins.ts'
 import { assignTransaction, countUnmatched, listUnmatched, settleUnmatched } from '../../src/payments/unmatched.ts'
 import { expectCleanAudit } from '../ledger/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -111,4 +112,32 @@ test('the audit of payments finds money booked without a transfer, and transfers
   expect(await forged(`update call_roll_up set credits_summed_before = current_date + 2`)).toMatchObject({
     credit_days: 1,
   })
+})
+
+test('other reports of what may be the same transfer are found: by reference, by paid order, and by the second of the booking', async () => {
+  const order = await newOrder(payments, 61_000)
+  const bookedAt = new Date(Date.now() - 60_000)
+  const report = (change: Parameters<typeof transfer>[0], provider: string) =>
+    receive(payments, transfer({ amountVnd: 61_000n, ...change }), provider)
+  const first = await report({ bankReference: 'FT61', memo: order.orderCode }, 'sepay')
+  const repeated = await report({ bankReference: 'FT61', memo: order.orderCode }, 'sepay')
+  const unpaired = await report({ memo: order.orderCode }, 'casso')
+  const atOnce = await report({ bookedAt, memo: 'nap tien' }, 'sepay')
+  const alsoAtOnce = await report({ bookedAt, memo: 'nap tien' }, 'casso')
+  const sameService = await report({ bookedAt, memo: 'nap tien', amountVnd: 62_000n }, 'sepay')
+  const outgoing = await report({ bankReference: 'FT61', direction: 'out' }, 'sepay')
+  expect(
+    [first, repeated, unpaired, outgoing].map(answer => ('reason' in answer ? answer.reason : answer.outcome)),
+  ).toEqual(['credited', 'repeated_reference', 'maybe_credited', 'ignored'])
+  const found = await findTwins(sql, await listUnmatched(payments))
+  const twins = ({ bankTxnId }: { bankTxnId: number }) =>
+    (found.get(bankTxnId) ?? []).map(twin => [twin.bankTxnId, twin.state, twin.email !== null])
+  expect([repeated, unpaired, atOnce, alsoAtOnce, sameService].map(twins)).toEqual([
+    [[first.bankTxnId, 'credited', true]],
+    [[first.bankTxnId, 'credited', true]],
+    [[alsoAtOnce.bankTxnId, 'unmatched', false]],
+    [[atOnce.bankTxnId, 'unmatched', false]],
+    [],
+  ])
+  expect(await findTwins(sql, [])).toEqual(new Map())
 })

@@ -5,6 +5,7 @@ import { readPlace } from '../../lib/search.ts'
 import { searchTransactions } from '../../payments/search.ts'
 import { type Suggestion, suggestOwners } from '../../payments/suggest.ts'
 import { readFirstReport } from '../../payments/transactions.ts'
+import { findTwins } from '../../payments/twins.ts'
 import { type StoredTransaction, TRANSACTION_STATES, type TransactionState } from '../../payments/types.ts'
 import { countUnmatched, listUnmatched } from '../../payments/unmatched.ts'
 import { type Answer, idOf, type PageRequest } from '../page.ts'
@@ -50,7 +51,7 @@ export async function transfersPage(
       limit: options.limits.tableRows,
     }),
   ])
-  const suggestions = await suggestOwners(sql, waiting)
+  const [suggestions, twins] = await Promise.all([suggestOwners(sql, waiting), findTwins(sql, waiting)])
   const lastWaiting = waiting.at(-1)
   const entered = (name: string, charactersMax = REASON_CHARACTERS_MAX) =>
     refusal?.form === 'enter' || question !== null ? form.text(name, charactersMax) : ''
@@ -59,6 +60,7 @@ export async function transfersPage(
     waiting: waiting.map(row => ({
       ...transferView(request, row),
       ...cardOf(request, row, refusal),
+      twins: (twins.get(row.bankTxnId) ?? []).map(twin => ({ ...transferView(request, twin), email: twin.email })),
       suggestions: (suggestions.get(row.bankTxnId) ?? []).map(each => suggestionView(request, row, each)),
     })),
     moreWaiting:
@@ -103,6 +105,7 @@ function transferView({ language }: PageRequest, row: StoredTransaction) {
     provider: providerKey === undefined ? row.provider : text(language, providerKey),
     stateKey: `operator.transfer.state.${row.state}`,
     isClosed: row.reason === 'account_closed',
+    signedVnd: row.direction === 'out' ? -row.amountVnd : row.amountVnd,
     reasonKey: row.reason === null ? null : `operator.transfer.reason.${row.reason}`,
     tone: row.state === 'credited' ? 'good' : row.state === 'unmatched' ? 'warn' : '',
   }

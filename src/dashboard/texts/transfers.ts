@@ -22,6 +22,7 @@ export const TRANSFER_TEXTS = {
   'transfer.by_hand': { vi: 'nhập tay', en: 'entered by hand' },
   'transfer.payer': { vi: 'Người chuyển', en: 'Payer' },
   'transfer.booked': { vi: 'Ngân hàng ghi nhận lúc', en: 'Booked by the bank' },
+  'transfer.twins': { vi: 'Có thể trùng với', en: 'May be the same as' },
   'transfer.to': { vi: 'Email, mã lệnh hoặc mã số khách hàng', en: 'Email, order code or customer number' },
   'transfer.unknown_email': {
     vi: 'Không có tài khoản nào với email này.',
