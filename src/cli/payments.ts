@@ -14,7 +14,7 @@ import { enterTransfer } from '../payments/enter.ts'
 import { isOrderCode } from '../payments/order-code.ts'
 import { createPullSources } from '../payments/providers/index.ts'
 import { type Pulled, pullTransactions } from '../payments/pull.ts'
-import type { PaymentServices } from '../payments/types.ts'
+import type { PaymentServices, UnmatchedReason } from '../payments/types.ts'
 import { assignTransaction, countUnmatched, listUnmatched } from '../payments/unmatched.ts'
 import { readVnd, UsageError } from './arguments.ts'
 import { type Action, accountOf } from './commands.ts'
@@ -133,7 +133,7 @@ const enter: Action = async (foundation, { words, options }) => {
     const received = await enterTransfer(paymentsOf(foundation), { ...given, memo: options.memo ?? '', ...account })
     return {
       data: { number: received.bankTxnId, outcome: received.outcome },
-      text: MEANINGS[received.outcome].replace('NUMBER', String(received.bankTxnId)),
+      text: received.outcome === 'unmatched' ? waitingText(received) : MEANINGS[received.outcome],
       failed: received.outcome === 'conflict',
     }
   } catch (error) {
@@ -144,12 +144,27 @@ const enter: Action = async (foundation, { words, options }) => {
 
 const MEANINGS = {
   credited: 'Credited to the owner of the order in the memo.',
-  unmatched: 'Stored; the memo names no order. Next: payment assign NUMBER EMAIL --reason TEXT',
   duplicate: 'Entered before; nothing changed.',
   alias: 'A service has already reported this transfer; nothing changed. If it waits for an owner: payment unmatched.',
   conflict: 'Entered before under this reference with another amount; nothing changed.',
   ignored: 'Kept and ignored.',
 } as const
+
+/** Why a transfer that was entered has not been credited. */
+const REASONS: Readonly<Record<UnmatchedReason, string>> = {
+  no_code: 'the memo names no order',
+  unknown_code: 'there is no order with the code in the memo',
+  two_owners: 'the memo names orders of two customers',
+  amount_over_limit: 'it is larger than transfers that are credited without an operator',
+  other_account: 'it is to an account other than BANK_ACCOUNT',
+  repeated_reference: 'another transfer has this bank reference, and may be the same',
+  maybe_credited: 'a transfer of this amount was credited to its order, and may be the same',
+  account_closed: 'its owner has deleted the account, so it goes back to its sender',
+}
+
+function waitingText({ bankTxnId, reason }: { readonly bankTxnId: number; readonly reason: UnmatchedReason }): string {
+  return `Not credited: ${REASONS[reason]}. To credit it: payment assign ${bankTxnId} EMAIL --reason TEXT`
+}
 
 export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
   'account operator': operator,

@@ -116,6 +116,11 @@ test('a transfer entered with an order’s code pays the order; transfers can al
   const assigned = await run('payment', 'assign', String(number), order.orderCode, '--reason', 'second part')
   expect(assigned.data).toEqual({ number, outcome: 'credited' })
   expect(await balanceOf(sql, accountId)).toBe(230_000)
+  const mistyped = await run('payment', 'enter', 'FT87', '50000', '--memo', order.orderCode, ...where)
+  expect(mistyped.text).toContain(
+    'Not credited: a transfer of this amount was credited to its order, and may be the same',
+  )
+  expect(await balanceOf(sql, accountId)).toBe(230_000)
   expect((await run('audit')).data).toMatchObject({
     clean: true,
     payments: { unbooked: 0, unfounded: 0, orders: 0, undecided: 0, credit_days: 0 },

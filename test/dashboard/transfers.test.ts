@@ -379,7 +379,7 @@ test('who enters a transfer that was already reported is told whether it waits f
   const before = await running.balance(await accountOf(EMAIL))
   const entered = await first.post('/operator/transfers', form)
   const told = readable((await first.get(entered.location)).html)
-  expect(told).toContain(`Transfer ${number}, 77.000 ₫, is waiting for an owner`)
+  expect(told).toContain(`Transfer ${number}, 77.000 ₫, waits below for a decision. To another account.`)
   expect(told).not.toContain('already handled')
   expect(told).toContain('Memo khong ghi ma Bank reference FT800')
   await first.post(`/operator/transfers/${number}/assign`, { to: EMAIL, reason: 'sent the receipt' })
@@ -388,10 +388,20 @@ test('who enters a transfer that was already reported is told whether it waits f
   expect(await running.balance(await accountOf(EMAIL))).toBe(before + 77_000n * 1_000_000n)
 })
 
+test('who enters a transfer again under a mistyped reference is not told that nobody has been credited', async () => {
+  const form = { reference: 'FT7001', amount: '7.000', memo: `nap ${code}`, reason: 'on the statement' }
+  expect((await first.post('/operator/transfers', form)).location).toBe('/operator/transfers?done=entered')
+  const again = await first.post('/operator/transfers', { ...form, reference: 'FT7010' })
+  const told = readable((await first.get(again.location)).html)
+  expect(told).toMatch(
+    /Transfer \d+, 7\.000 ₫, waits below for a decision\. Possibly credited already: same order and amount as another\./,
+  )
+})
+
 test('a transfer entered by hand is marked as such in the reader’s language', async () => {
   const form = { reference: 'FTHAND1', amount: '5.000', memo: 'no order', reason: 'on the statement' }
   const told = readable((await first.get((await first.post('/operator/transfers', form)).location)).html)
-  expect(told).toMatch(/Transfer \d+, 5\.000 ₫, is waiting for an owner\. Nobody has been credited: assign it below\./)
+  expect(told).toMatch(/Transfer \d+, 5\.000 ₫, waits below for a decision\. No order code\./)
   const marks = async (language: string) => {
     const { html } = await first.get('/operator/transfers?q=FTHAND1', { 'accept-language': language })
     return [readable(html).includes('entered by hand'), readable(html).includes('nhập tay')]

@@ -138,14 +138,15 @@ function suggestionView(request: PageRequest, { bankTxnId }: StoredTransaction, 
 
 /**
  * Message about a transfer that another operator has dealt with in the meantime: who, when, and with what result; or about one that
- * was entered by hand and waits for an owner.
+ * was entered by hand and waits, and why.
  */
 async function takenText({ options, query, language }: PageRequest): Promise<string | null> {
   const bankTxnId = idOf(query.text('taken'))
   const found = bankTxnId === null ? null : await readFirstReport(options.sql, bankTxnId)
   if (found === null || found.stateAt === null) return null
   if (found.state === 'unmatched') {
-    return text(language, 'transfer.waits', { number: found.bankTxnId, amount: dong(found.amountVnd) })
+    const reason = text(language, `operator.transfer.reason.${found.reason ?? 'no_code'}`)
+    return text(language, 'transfer.waits', { number: found.bankTxnId, amount: dong(found.amountVnd), reason })
   }
   const owner = found.accountId === null ? null : await findAccount(options.sql, found.accountId)
   const state = text(language, `operator.transfer.state.${found.state}`)

@@ -47,8 +47,8 @@ export const TRANSFER_TEXTS = {
     en: 'Somebody else has already handled transfer {number}, {amount}. {state}, by {by}, {time}.',
   },
   'transfer.waits': {
-    vi: 'Chuyển khoản {number}, {amount}, đang chờ gán cho khách. Chưa cộng tiền cho ai: hãy gán ở dưới đây.',
-    en: 'Transfer {number}, {amount}, is waiting for an owner. Nobody has been credited: assign it below.',
+    vi: 'Chuyển khoản {number}, {amount}, đang chờ xử lý ở dưới đây. {reason}.',
+    en: 'Transfer {number}, {amount}, waits below for a decision. {reason}.',
   },
   'transfer.search': { vi: 'Mã, nội dung, người chuyển, số tiền, email', en: 'Reference, memo, payer, amount, email' },
   'transfer.none': { vi: 'Không tìm thấy chuyển khoản nào', en: 'No transfers found' },
