@@ -63,14 +63,14 @@ Top up: ${publicUrl}/topup
   'key.limit_reached': {
     vi: (data, { publicUrl }) => ({
       subject: `Khóa API ${keyName(data)} đã dùng ${data.percent}% hạn mức`,
-      text: `Khóa API ${keyName(data)} đã dùng ${dong(data.used)} trên hạn mức ${dong(data.limit)}.${data.percent === 100 ? ' Các lượt gọi bằng khóa API này bị từ chối cho đến kỳ sau hoặc cho đến khi bạn nâng hạn mức.' : ''}
+      text: `Khóa API ${keyName(data)} đã dùng ${dong(data.used)} trên hạn mức ${dong(data.limit)}.${data.percent === 100 ? ` Các lượt gọi bằng khóa API này bị từ chối ${data.limit_reset === null ? '' : 'cho đến kỳ sau hoặc '}cho đến khi bạn nâng hạn mức.` : ''}
 
 Xem khóa API: ${publicUrl}/keys/${data.key_id}
 `,
     }),
     en: (data, { publicUrl }) => ({
       subject: `API key ${keyName(data)} has used ${data.percent}% of its limit`,
-      text: `API key ${keyName(data)} has used ${dong(data.used)} of its limit of ${dong(data.limit)}.${data.percent === 100 ? ' Calls with it are refused until the limit resets or you raise it.' : ''}
+      text: `API key ${keyName(data)} has used ${dong(data.used)} of its limit of ${dong(data.limit)}.${data.percent === 100 ? ` Calls with it are refused until ${data.limit_reset === null ? 'you raise the limit' : 'the limit resets or you raise it'}.` : ''}
 
 See the key: ${publicUrl}/keys/${data.key_id}
 `,
@@ -209,16 +209,16 @@ Details: ${publicUrl}/usage
   'topup.unmatched': {
     vi: ({ bank_transaction, amount, bank_reference }, { publicUrl }) => ({
       subject: `Khoản chuyển ${dong(amount)} chờ người vận hành`,
-      text: `Khoản chuyển số ${bank_transaction}, ${dong(amount)}, không thuộc lệnh nạp nào.
+      text: `Khoản chuyển số ${bank_transaction}, ${dong(amount)}, chưa được tự động cộng.
 ${lines([['Mã giao dịch ngân hàng', bank_reference]])}
-Xử lý: ${transfersUrl(publicUrl)}
+Xem lý do và xử lý: ${transfersUrl(publicUrl)}
 `,
     }),
     en: ({ bank_transaction, amount, bank_reference }, { publicUrl }) => ({
       subject: `A transfer of ${dong(amount)} is waiting for an operator`,
-      text: `Transfer ${bank_transaction}, ${dong(amount)}, matches no order.
+      text: `Transfer ${bank_transaction}, ${dong(amount)}, was not credited automatically.
 ${lines([['Bank reference', bank_reference]])}
-Assign it: ${transfersUrl(publicUrl)}
+See why, and decide: ${transfersUrl(publicUrl)}
 `,
     }),
   },

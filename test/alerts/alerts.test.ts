@@ -245,7 +245,9 @@ test('a credited transfer is reported to its owner, and one without an owner to 
     ].sort(),
   )
   const toFinance = sent.find(each => each.to === finance.email)
-  expect(toFinance?.text).toContain('https://gateway.test/signin?next=/operator/transfers\n')
+  expect(toFinance?.text).toMatch(
+    /^Transfer \d+, 33\.000\u00a0₫, was not credited automatically\.\n\nSee why, and decide: https:\/\/gateway\.test\/signin\?next=\/operator\/transfers\n/,
+  )
   const mail = sent.find(each => each.to === customer.email)
   expect(mail?.text).toContain(`Order: ${orderCode}\nBank reference: FT1\n`)
   expect(mail?.text).toContain(`https://gateway.test/topup/${orderCode}/receipt`)
@@ -496,6 +498,16 @@ test.each([
   const data = { balance: '40000', threshold: '50000', days_left, currency: 'VND' } as const
   const { text } = ALERT_MAILS['balance.low'].en(data, { service: 'SVC', publicUrl: 'https://svc.example' })
   expect(text).toContain(`Your balance is ${says}\n`)
+})
+
+test.each([
+  ['monthly', 'until the limit resets or you raise it.'],
+  [null, 'until you raise the limit.'],
+])('the email about a used-up limit that resets %j says until when calls are refused', (limit_reset, says) => {
+  const facts = { key_id: 1, name: 'build', last4: 'abcd', currency: 'VND' } as const
+  const data = { ...facts, limit: '10000', used: '10000', limit_reset, percent: 100 } as const
+  const { text } = ALERT_MAILS['key.limit_reached'].en(data, { service: 'SVC', publicUrl: 'https://svc.example' })
+  expect(text).toContain(`Calls with it are refused ${says}\n`)
 })
 
 test('the pace counts days that have been summed up once, together with today', async () => {
