@@ -7,7 +7,6 @@ import { count } from '../../src/dashboard/view/format.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { dayOf } from '../../src/ledger/reports/days.ts'
-import { rollUpAccounts } from '../../src/ledger/roll-up-accounts.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { renderQrPng } from '../../src/payments/qr-png.ts'
 import { encodeVietQr } from '../../src/payments/vietqr.ts'
@@ -483,78 +482,6 @@ test('calls appear on the usage page with key, model, tokens, cost and status, a
 })
 
 const decoded = (href: string): string => href.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=').replace(/#.*/, '')
-/** The totals that the usage page shows: cost, calls, input and output tokens. */
-const totalsOf = (html: string): string[] =>
-  [...html.matchAll(/<dd>(.*?)<\/dd>/g)].slice(0, 4).map(([, figure]) => readable(figure as string).trim())
-
-test('totals, chart, rows and export show the same calls, whatever the filter', async () => {
-  const person = new Visitor(running.url)
-  await person.signUp('filters@example.com')
-  await person.topUp('50.000')
-  const { key } = await person.createKey('filters')
-  await call(key, 'gpt-5.5', 'team/a')
-  await call(key, 'gpt-5-mini', 'team/a')
-  await call(key, 'gpt-5.5')
-  await call(key, 'req/gpt-image-2', 'team/b')
-  await running.gateway.readiness.idle()
-  const { sql } = running.database
-  const seen = async (query: string) => {
-    const { html } = await person.get(`/usage?${query}`)
-    const [, calls = ''] = totalsOf(html)
-    const listed = html.match(/class="outcome"/g)?.length ?? 0
-    const [, bar = ''] = /<span class="tip"><b>[^<]*<\/b><b>([^<]*)<\/b>/.exec(html) ?? []
-    const csv = (await person.get(`/usage.csv?format=raw&${query}`)).html.trim().split('\r\n').length - 1
-    return [calls.replace(/ .*/, ''), String(listed), bar, String(csv)]
-  }
-  const shown: readonly (readonly [string, number])[] = [
-    ['', 4],
-    ['status=ok', 3],
-    ['status=error', 1],
-    ['status=400', 1],
-    ['status=402', 0],
-    ['tag=team/a', 2],
-    ['tag=team/a&model=gpt-5.5', 1],
-    ['tag=team/b&status=ok', 0],
-    ['model=gpt-5.5', 2],
-  ]
-  for (const rolledUp of [false, true]) {
-    if (rolledUp) expect(await rollUpAccounts(sql, { lagSeconds: 0 })).toMatchObject({ done: true })
-    for (const [filter, count] of shown) {
-      for (const per of ['day', 'hour']) {
-        const query = `from=${today()}&to=${today()}&per=${per}&measure=calls&${filter}`
-        const bar = count === 0 ? '' : String(count)
-        expect([rolledUp, query, await seen(query)]).toEqual([
-          rolledUp,
-          query,
-          [String(count), String(count), bar, String(count)],
-        ])
-      }
-    }
-  }
-  const byTag = readable((await person.get('/usage?by=tag')).html)
-  expect(byTag).toContain('team/a')
-  expect(byTag).toContain('No tag')
-})
-
-test('an hour of the chart narrows totals and rows to it, and leads back to its day', async () => {
-  const person = new Visitor(running.url)
-  await person.signUp('hours@example.com')
-  await person.topUp('50.000')
-  const { key } = await person.createKey('hours')
-  await call(key)
-  await running.gateway.readiness.idle()
-  const { html } = await person.get(`/usage?from=${today()}&to=${today()}`)
-  const [, bar = ''] = /<a href="([^"]+)" tabindex="-1" class="bar">/.exec(html) ?? []
-  expect(decoded(bar)).toMatch(/hour=\d+/)
-  const narrowed = await person.get(decoded(bar))
-  expect(totalsOf(narrowed.html)[1]).toBe('1')
-  expect(narrowed.html).toContain('chart narrowed')
-  const [, back = ''] = /<li class="[^"]*chosen"><a href="([^"]+)"/.exec(narrowed.html) ?? []
-  expect(decoded(back)).not.toContain('hour=')
-  const other = decoded(bar).replace(/hour=(\d+)/, (_, hour) => `hour=${(Number(hour) + 1) % 24}`)
-  expect(totalsOf((await person.get(other)).html)[1]).toBe('0')
-})
-
 test('the page of a call says what it used, what it cost and why it failed, and only to its owner', async () => {
   const person = new Visitor(running.url)
   await person.signUp('detail@example.com')

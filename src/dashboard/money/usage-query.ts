@@ -36,6 +36,8 @@ export function readUsageQuery(query: Form, { now, daysMax }: { now: Date; daysM
   const from = wanted > to ? to : wanted < earliest ? earliest : wanted
   const hasHours = from > addDays(today, 1 - HOURS_DAYS) && addDays(from, HOURLY_DAYS_MAX) > to
   const hour = hasHours && from === to ? readNumber(query.text('hour'), 0, 23) : null
+  // The figures of a single hour are among those by the hour.
+  const per = hour === null ? (query.choice('per', ['hour', 'day']) ?? (from === to ? 'hour' : 'day')) : 'hour'
   const keyId = readNumber(query.text('key'), 1, Number.MAX_SAFE_INTEGER)
   const status = query.choice('status', ['ok', 'error']) ?? readNumber(query.text('status'), 100, 599)
   const [entryId, tag] = [query.text('model'), query.text('tag')]
@@ -43,7 +45,7 @@ export function readUsageQuery(query: Form, { now, daysMax }: { now: Date; daysM
     from,
     to,
     hour,
-    per: hasHours ? (query.choice('per', ['hour', 'day']) ?? (from === to ? 'hour' : 'day')) : 'day',
+    per: hasHours ? per : 'day',
     ...(keyId !== null && { keyId }),
     ...(entryId !== '' && { entryId }),
     ...(status !== null && { status }),

@@ -25,10 +25,14 @@ const PERIODS_DAYS = [1, 7, 30, 90] as const
 /** Maximum number of tags to choose from: those with calls in most hours. A URL may filter by any other tag. */
 const TAGS_MAX = 100
 
+/** The name of a key, with its last characters if another key has the same name. */
 export function keyLabel(keys: readonly KeyName[], keyId: number): string {
   const key = keys.find(candidate => candidate.keyId === keyId)
   if (key === undefined) return `#${keyId}`
-  return key.label === '' ? `…${key.last4}` : key.label
+  const { label, last4 } = key
+  if (label === '') return `…${last4}`
+  const hasNamesake = keys.some(other => other.label === label && other.keyId !== keyId)
+  return hasNamesake ? `${label} (…${last4})` : label
 }
 
 function queryOf({ query, now, options }: PageRequest): UsageQuery {
