@@ -3,6 +3,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { setRole } from '../../src/accounts/operator.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { unsubscribeToken } from '../../src/alerts/unsubscribe.ts'
 import { audit } from '../../src/audit/audit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -454,6 +456,31 @@ test('alerts are chosen by kind, and a low balance by amount; mistakes are named
     true,
   ])
   expect([html.includes('value="75.000"'), readable(html).includes('Saved.')]).toEqual([true, true])
+})
+
+test('who saves the alerts before becoming an operator still hears of transfers that wait, unless they switch that off', async () => {
+  const visitor = newVisitor()
+  const { email, password } = await visitor.signUp('later-operator@example.com')
+  const isOn = async () => {
+    const { html } = await visitor.get('/account/alerts')
+    return /name="topup\.unmatched" value="on"( checked)?/.exec(html)?.[1] !== undefined
+  }
+  const { sql } = running.database
+  const account = await sql`select account_id from account where email = ${email}`
+  const accountId = Number(account[0]?.account_id)
+  const become = async (role: 'finance' | 'support') => {
+    await setRole(sql, { accountId, role, by: COMMAND_LINE })
+    await visitor.post('/signin', { email, password })
+  }
+  await visitor.post('/account/alerts', { 'balance.low': 'on', low: '' })
+  await become('finance')
+  expect(await isOn()).toBe(true)
+  await visitor.post('/account/alerts', { 'balance.low': 'on', low: '' })
+  expect(await isOn()).toBe(false)
+  await become('support')
+  await visitor.post('/account/alerts', { 'balance.low': 'on', low: '' })
+  await become('finance')
+  expect(await isOn()).toBe(false)
 })
 
 test('a webhook shows its secret once, reports the result of a test, and belongs to its account', async () => {

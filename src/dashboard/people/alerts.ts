@@ -97,12 +97,16 @@ export function webhookView(webhook: Webhook) {
 
 async function save(request: PageRequest): Promise<Answer> {
   const { options, language, form } = request
-  const mail = new Set(ALL_KINDS.filter(kind => form.has(kind)))
+  const { accountId } = signedIn(request)
+  const shown = kindsFor(request)
+  // Alerts that the form does not show stay as they are: the person may become an operator later.
+  const { mail: before } = await readAlertSettings(options.sql, accountId)
+  const mail = new Set(ALL_KINDS.filter(kind => (shown.includes(kind) ? form.has(kind) : before.has(kind))))
   const low = form.text('low', LOW_CHARACTERS_MAX)
   const lowVnd = low === '' ? null : readAmountVnd(low)
   if (low !== '' && (lowVnd === null || lowVnd < 1 || lowVnd > LOW_VND_MAX)) {
     return alertsPage(request, { mail, low, lowFault: text(language, 'alerts.low.fault', { max: dong(LOW_VND_MAX) }) })
   }
-  await writeAlertSettings(options.sql, signedIn(request).accountId, { mail, lowVnd })
+  await writeAlertSettings(options.sql, accountId, { mail, lowVnd })
   return { kind: 'redirect', to: `${ALERTS_PATH}?done=saved` }
 }
