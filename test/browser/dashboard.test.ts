@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { PEOPLE_LIMITS } from '../../src/accounts/limits.ts'
 import { openSession } from '../../src/accounts/sessions.ts'
 import { clearBanner, setBanner } from '../../src/operations/banner.ts'
+import { REASON_CODES } from '../../src/payments/transactions.ts'
 import { chatCall } from '../support/chat.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { expectNarrow, missingBrowser, openContext, PHONE_WIDTH, startBrowser } from './browser.ts'
@@ -208,5 +209,22 @@ describe.skipIf(missing !== null)('the pages of a customer', () => {
     }
     await ask(`/operator/accounts/${accountId}`, { amount: '2.000.000', reason: 'goodwill' })
     await ask('/operator/transfers', { reference: `FT${LONG}`, amount: '2.000.000', memo: LONG, reason: 'seen' })
+  })
+
+  test('transfers that wait, whatever the reason, and those that they may be the same as stay on the screen of a phone', async () => {
+    const { sql } = running.database
+    await sql`
+      insert into bank_txn (provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, via, state, state_at, reason)
+      select 'signed', 'narrow' || reason, ${LONG}, '1', 50000, 1, ${LONG}, 1, 2, now(), reason
+        from unnest(string_to_array(${Object.values(REASON_CODES).join()}, ',')::smallint[]) reason`
+    await page.setViewportSize({ width: PHONE_WIDTH, height: 800 })
+    for (const [language, twins] of [
+      ['vi', 'Có thể trùng với'],
+      ['en', 'May be the same as'],
+    ] as const) {
+      await page.goto(`/operator/transfers?language=${language}`)
+      expect(await page.getByText(twins).count()).toBe(Object.keys(REASON_CODES).length)
+      await expectNarrow(page)
+    }
   })
 })

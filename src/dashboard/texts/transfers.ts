@@ -29,7 +29,10 @@ export const TRANSFER_TEXTS = {
     en: 'There is no account with this email.',
   },
   'transfer.suggestions': { vi: 'Có thể là của', en: 'It may belong to' },
-  'transfer.suggest.code': { vi: 'Nội dung gần giống mã {code}', en: 'The memo nearly matches code {code}' },
+  'transfer.suggest.code': {
+    vi: 'Nội dung có mã {code}, hoặc gần giống',
+    en: 'The memo contains code {code}, or nearly',
+  },
   'transfer.suggest.email': {
     vi: 'Nội dung có email của khách này',
     en: 'The memo contains this customer’s email address',
