@@ -219,7 +219,7 @@ test('the log is in words, filtered by operator, action, account, time and reaso
   expect(vietnamese).toMatch(/Đặt hạn mức chi tiêu của khóa customer@example\.com khóa \d+: 50\.000 ₫/)
   expect(vietnamese).toMatch(/Giao vai trò vận hành .* dòng lệnh/)
   expect(vietnamese).not.toContain('command line')
-  for (const query of ['from=x&to=y', 'action=drop', 'account=-1', 'before=z']) {
+  for (const query of ['from=x&to=y', 'from=0001-01-01', 'action=drop', 'account=-1', 'before=z']) {
     expect([query, (await owner.get(`/operator/log?${query}`)).status]).toEqual([query, 200])
   }
   await owner.post(path('/notes'), { note: '=cmd|calc', submission: crypto.randomUUID() })

@@ -3,7 +3,8 @@
 import type { Day, DayRange } from './types.ts'
 
 const DAYS_MAX = 400
-const DAY = /^\d{4}-\d{2}-\d{2}$/
+/** Postgres refuses years before 1. */
+const DAY = /^[1-9]\d{3}-\d{2}-\d{2}$/
 const OFFSET_MS = 7 * 3_600_000
 const DAY_MS = 86_400_000
 
