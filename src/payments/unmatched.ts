@@ -72,6 +72,29 @@ export async function findOwner(sql: AnySql, to: Assignment['to']): Promise<numb
   return rows[0] === undefined ? null : Number(rows[0].account_id)
 }
 
+/**
+ * Whether an operator may put a transfer back in the queue: it was closed, and nobody has been credited. Outgoing transfers are
+ * ignored, too, but never wait.
+ */
+export function isReopenable({ state, direction }: Pick<StoredTransaction, 'state' | 'direction'>): boolean {
+  return direction === 'in' && (state === 'returned' || state === 'ignored')
+}
+
+/** Puts a transfer that was closed by mistake back in the queue. False if it is not closed, or there is none. */
+export async function reopenTransaction(
+  services: PaymentServices,
+  { bankTxnId, by, reason }: { bankTxnId: number; by: Actor; reason: string },
+): Promise<boolean> {
+  return services.sql.begin(async transaction => {
+    const closed = await lockTransaction(transaction, bankTxnId)
+    if (closed === null || !isReopenable(closed)) return false
+    await transaction.unsafe(SETTLE, [String(bankTxnId), String(TRANSACTION_STATES.unmatched), by.name])
+    const subject = `bank_txn:${bankTxnId} ${closed.amountVnd} VND`
+    await services.recordAction(transaction, { by, action: 'payment.reopen', accountId: null, subject, reason })
+    return true
+  })
+}
+
 /** Closes a transfer that is not a top-up, or whose money was sent back. False if the transfer is no longer unmatched. */
 export async function settleUnmatched(
   services: PaymentServices,

@@ -129,6 +129,34 @@ test('a transfer that is not a top-up is settled without a credit', async () => 
   expect(readable((await operator.get('/operator/transfers')).html)).toContain('Nothing to review')
 })
 
+test('a transfer that was settled by mistake is put back in the queue, with a reason, and can then be credited', async () => {
+  const entry = { reference: 'FT3', amount: '6.000', memo: '', reason: 'statement' }
+  const { location } = await operator.post('/operator/transfers', entry)
+  const number = /taken=(\d+)/.exec(location)?.[1] as string
+  const path = `/operator/transfers/${number}`
+  await operator.post(`${path}/settle`, { as: 'ignored', reason: 'wrong line' })
+  const form = `action="${path}/reopen"`
+  expect((await operator.get('/operator/transfers?q=FT3')).html).toContain(form)
+  const silent = await operator.post(`${path}/reopen`, { reason: '' })
+  expect([silent.status, silent.html.includes(`id="reopen-${number}-reason-fault"`)]).toEqual([422, true])
+  const answers = await Promise.all([1, 2, 3].map(() => operator.post(`${path}/reopen`, { reason: 'of a customer' })))
+  expect(answers.map(answer => answer.location)).toEqual(
+    Array(3).fill(`/operator/transfers?taken=${number}&after=${Number(number) - 1}`),
+  )
+  const shown = await operator.get(answers[0]!.location)
+  expect(readable(shown.html)).toContain(`Transfer ${number}, 6.000 ₫, waits below for a decision. No order code.`)
+  expect(shown.html).not.toContain(form)
+  const before = await running.balance(customerId)
+  await operator.post(`${path}/assign`, { to: 'customer_50%@example.com', reason: 'sent the receipt' })
+  expect(await running.balance(customerId)).toBe(before + 6_000_000_000n)
+  // What has been credited is not put back.
+  expect((await operator.post(`${path}/reopen`, { reason: 'again' })).location).toContain(`taken=${number}`)
+  expect((await operator.get('/operator/transfers?q=FT3')).html).not.toContain(form)
+  expect((await operator.post('/operator/transfers/999999/reopen', { reason: 'x' })).status).toBe(404)
+  const log = readable((await operator.get('/operator/log?action=payment.reopen')).html)
+  expect(log.match(/transfer \d+, 6\.000 ₫ of a customer/g)?.length).toBe(1)
+})
+
 test('maintenance is turned on and off for all processes, and the audit is clean', async () => {
   const call = () => fetch(`${running.url}/v1/messages`, { method: 'POST', body: '{}' })
   expect((await operator.post('/operator/maintenance', { state: 'on' })).location).toBe('/operator')

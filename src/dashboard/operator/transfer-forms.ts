@@ -8,7 +8,13 @@ import { readAmountVnd } from '../../payments/amount.ts'
 import { enterTransfer } from '../../payments/enter.ts'
 import { findOrderCodes } from '../../payments/memo.ts'
 import { readFirstReport } from '../../payments/transactions.ts'
-import { type Assignment, assignTransaction, findOwner, settleUnmatched } from '../../payments/unmatched.ts'
+import {
+  type Assignment,
+  assignTransaction,
+  findOwner,
+  reopenTransaction,
+  settleUnmatched,
+} from '../../payments/unmatched.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { dong } from '../view/format.ts'
@@ -31,6 +37,7 @@ export const TRANSFER_PAGES: readonly Page[] = [
   { ...MONEY, path: PATH, purpose: 'Enters one by hand', handle: enter },
   { ...MONEY, path: `${PATH}/:id/assign`, purpose: 'Credits one', handle: assign },
   { ...MONEY, path: `${PATH}/:id/settle`, purpose: 'Credits nobody', handle: settle },
+  { ...MONEY, path: `${PATH}/:id/reopen`, purpose: 'Puts one back in the queue', handle: reopen },
 ]
 
 async function enter(request: PageRequest): Promise<Answer> {
@@ -152,4 +159,19 @@ async function settle(request: PageRequest): Promise<Answer> {
   }
   const settled = await settleUnmatched(options.payments, { bankTxnId, as, by: actorOf(request), reason })
   return { kind: 'redirect', to: `${PATH}?${settled ? 'done=settled' : `taken=${bankTxnId}`}` }
+}
+
+async function reopen(request: PageRequest): Promise<Answer> {
+  const { options, form, language, params } = request
+  const bankTxnId = idOf(params.id)
+  const found = bankTxnId === null ? null : await readFirstReport(options.sql, bankTxnId)
+  if (bankTxnId === null || found === null) return NOT_FOUND
+  const reason = form.text('reason', REASON_CHARACTERS_MAX)
+  if (reason === '') {
+    const faults = { reopen: text(language, 'operator.reason.fault') }
+    return transfersPage(request, { refusal: { form: bankTxnId, faults } })
+  }
+  // If somebody else has already put it back or credited it, the page says so.
+  await reopenTransaction(options.payments, { bankTxnId, by: actorOf(request), reason })
+  return { kind: 'redirect', to: `${PATH}?${atTransfer(bankTxnId)}` }
 }

@@ -7,7 +7,7 @@ import { type Suggestion, suggestOwners } from '../../payments/suggest.ts'
 import { readFirstReport } from '../../payments/transactions.ts'
 import { findTwins } from '../../payments/twins.ts'
 import { type StoredTransaction, TRANSACTION_STATES, type TransactionState } from '../../payments/types.ts'
-import { countUnmatched, listUnmatched } from '../../payments/unmatched.ts'
+import { countUnmatched, isReopenable, listUnmatched } from '../../payments/unmatched.ts'
 import { type Answer, idOf, type PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
 import { dong, time } from '../view/format.ts'
@@ -67,7 +67,12 @@ export async function transfersPage(
       waiting.length === WAITING_ROWS && lastWaiting
         ? `/operator/transfers${query.with({ after: String(lastWaiting.bankTxnId) })}`
         : null,
-    found: found.transactions.map(row => ({ ...transferView(request, row), email: row.email })),
+    found: found.transactions.map(row => ({
+      ...transferView(request, row),
+      email: row.email,
+      isReopenable: isReopenable(row),
+      reopenFault: refusal?.form === row.bankTxnId ? (refusal.faults.reopen ?? null) : null,
+    })),
     q,
     states: STATES.map(value => ({ value, key: `operator.transfer.state.${value}`, isChosen: value === state })),
     ...searchLinks(request, found, { path: '/operator/transfers', anchor: '#all', note: 'transfer.compared_to' }),

@@ -119,6 +119,10 @@ export const CUSTOMER_TEXTS = {
   'operator.action.payment_assign': { vi: 'Gán chuyển khoản cho khách', en: 'Assigned a transfer to a customer' },
   'operator.action.payment_returned': { vi: 'Trả chuyển khoản lại người gửi', en: 'Returned a transfer to its sender' },
   'operator.action.payment_ignored': { vi: 'Bỏ qua chuyển khoản', en: 'Marked a transfer as not a top-up' },
+  'operator.action.payment_reopen': {
+    vi: 'Đưa chuyển khoản lại vào hàng chờ',
+    en: 'Put a transfer back in the queue',
+  },
   'operator.action.payment_enter': { vi: 'Nhập tay một chuyển khoản', en: 'Entered a transfer by hand' },
   'operator.action.maintenance_on': { vi: 'Bật bảo trì', en: 'Turned maintenance on' },
   'operator.action.maintenance_off': { vi: 'Tắt bảo trì', en: 'Turned maintenance off' },

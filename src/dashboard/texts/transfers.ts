@@ -53,6 +53,7 @@ export const TRANSFER_TEXTS = {
     vi: 'Chuyển khoản {number}, {amount}, đang chờ xử lý ở dưới đây. {reason}.',
     en: 'Transfer {number}, {amount}, waits below for a decision. {reason}.',
   },
+  'transfer.reopen': { vi: 'Đưa lại vào hàng chờ', en: 'Put back in the queue' },
   'transfer.search': { vi: 'Mã, nội dung, người chuyển, số tiền, email', en: 'Reference, memo, payer, amount, email' },
   'transfer.none': { vi: 'Không tìm thấy chuyển khoản nào', en: 'No transfers found' },
   'transfer.compared_to': {
