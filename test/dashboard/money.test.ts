@@ -275,6 +275,27 @@ test('name and spend limit of a key: an invalid amount is refused, and stays in 
   expect((await call(key)).status).toBe(200)
 })
 
+test('a form of a key that was opened before the last change asks before it undoes that change', async () => {
+  const { path } = await owner.createKey('two tabs')
+  const fields = async () => {
+    const { html } = await owner.get(path)
+    const [form = ''] = /<form[^>]*\/settings">[\s\S]*?<\/form>/.exec(html) ?? []
+    const value = (name: string) => new RegExp(`name="${name}"[^>]* value="([^"]*)"`).exec(form)?.[1] ?? ''
+    return { label: value('label'), cap: value('cap'), reset: 'monthly', seen: value('seen') }
+  }
+  const opened = await fields()
+  expect((await owner.post(`${path}/settings`, { ...opened, cap: '20.000' })).location).toBe(`${path}?done=saved`)
+  // The second click of a double click.
+  expect((await owner.post(`${path}/settings`, { ...opened, cap: '20.000' })).location).toBe(`${path}?done=saved`)
+  const asked = await owner.post(`${path}/settings`, { ...opened, label: 'renamed' })
+  expect([asked.status, readable(asked.html).includes('have been changed elsewhere')]).toEqual([422, true])
+  expect(asked.html).toContain('value="renamed"')
+  expect(await fields()).toMatchObject({ label: 'two tabs', cap: '20.000' })
+  const [, seen = ''] = /name="seen" value="([^"]*)"/.exec(asked.html) ?? []
+  expect((await owner.post(`${path}/settings`, { ...opened, label: 'renamed', seen })).status).toBe(303)
+  expect(await fields()).toMatchObject({ label: 'renamed', cap: '' })
+})
+
 test('a key makes no more calls per minute than its owner wants, unless an operator has decided', async () => {
   const { key, path } = await owner.createKey('slow')
   for (const rate of ['0', '-1', '1,5', 'sixty', '1.000.001']) {

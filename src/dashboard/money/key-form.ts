@@ -1,12 +1,14 @@
 /** Renders and reads the form for a key's name and limits. */
 
+import { createHash } from 'node:crypto'
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX } from '../../accounts/key-rate.ts'
 import { ALLOWED_MODELS_MAX, KEY_CAP_VND_MAX, type KeySettings } from '../../accounts/key-settings.ts'
+import { cleanLabel } from '../../accounts/keys.ts'
 import type { OwnKey } from '../../accounts/own-keys.ts'
 import { familiesOf, readAllowed } from '../../catalogue/allowed.ts'
 import { addDays, dayOf, isDay, startOfDay } from '../../ledger/reports/days.ts'
 import { day } from '../../lib/display.ts'
-import { MICRO_PER_VND } from '../../lib/money.ts'
+import { MICRO_PER_VND, vndToMicro } from '../../lib/money.ts'
 import { PERIODS, type Period } from '../../lib/period.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
 import type { PageRequest } from '../page.ts'
@@ -46,6 +48,34 @@ export const UNLIMITED: Standing = {
   concurrencyHeld: false,
 }
 
+/** Stands for the key's settings in the form, to find out whether they have changed since the form was shown. */
+function fingerprint(key: Standing): string {
+  const { label, limitMicroVnd, limitReset, expiresAt, allowedModels } = key
+  const rate = key.rateHeld ? 'held' : key.rateLimitPerMinute
+  const flight = key.concurrencyHeld ? 'held' : key.concurrencyMax
+  const settings = [label, String(limitMicroVnd), limitReset, expiresAt?.getTime() ?? null, allowedModels, rate, flight]
+  return createHash('sha256').update(JSON.stringify(settings)).digest('base64url').slice(0, 16)
+}
+
+/**
+ * Whether the form was shown before the key's settings were changed elsewhere, so that it would undo that change. A form without
+ * `seen` is not.
+ */
+export function isOutdated({ form }: PageRequest, key: Standing, settings: KeySettings): boolean {
+  const seen = form.text('seen')
+  const wanted: Standing = {
+    ...key,
+    label: cleanLabel(settings.label),
+    limitMicroVnd: settings.limitVnd === null ? null : vndToMicro(settings.limitVnd),
+    limitReset: settings.limitReset,
+    expiresAt: settings.expiresAt,
+    allowedModels: settings.allowedModels,
+    rateLimitPerMinute: settings.callsPerMinute,
+    concurrencyMax: settings.callsInFlight,
+  }
+  return seen !== '' && seen !== fingerprint(key) && fingerprint(wanted) !== fingerprint(key)
+}
+
 /** What the form shows: the submitted values if `isTyped`, otherwise the key's current settings. */
 export function settingsView(
   { options, form, language }: PageRequest,
@@ -66,6 +96,7 @@ export function settingsView(
   const rate = key.rateLimitPerMinute ?? settings.rateLimitPerMinute
   const flight = key.concurrencyMax ?? settings.concurrencyMax
   return {
+    seen: fingerprint(key),
     label: typed('label'),
     cap: typed('cap'),
     resets: RESETS.map(value => ({ value, label: text(language, `keys.reset.${value}`), isChosen: value === reset })),

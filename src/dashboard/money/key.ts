@@ -10,7 +10,7 @@ import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } f
 import { throttledAnswer } from '../people/faults.ts'
 import { proofView } from '../people/proof.ts'
 import { text } from '../texts/index.ts'
-import { readSettings, type SettingsFaults, settingsView } from './key-form.ts'
+import { isOutdated, readSettings, type SettingsFaults, settingsView } from './key-form.ts'
 import { createdView, keyView } from './key-list.ts'
 
 export const KEY_PAGES: readonly Page[] = [
@@ -54,6 +54,8 @@ async function show(request: PageRequest): Promise<Answer> {
 
 interface Faults {
   readonly settings?: SettingsFaults
+  /** True if the form was shown before the settings were changed elsewhere. */
+  readonly isOutdated?: boolean
   readonly password?: string
 }
 
@@ -70,6 +72,7 @@ function keyPage(request: PageRequest, key: OwnKey, faults: Faults = {}): Answer
     data: {
       key: view,
       settings: settingsView(request, key, { faults: faults.settings, isTyped: faults.settings !== undefined }),
+      outdated: faults.isOutdated === true ? text(language, 'keys.outdated', { path: `/keys/${key.keyId}` }) : null,
       rotations: key.rotations,
       oldUntil: key.replacedUntil,
       overlaps: OVERLAPS.map(hours => ({
@@ -93,6 +96,7 @@ async function change(request: PageRequest): Promise<Answer> {
   if (key === null) return NOT_FOUND
   const read = readSettings(request, key)
   if ('faults' in read) return keyPage(request, key, { settings: read.faults })
+  if (isOutdated(request, key, read.settings)) return keyPage(request, key, { settings: {}, isOutdated: true })
   if (await changeKey(options.sql, key, read.settings)) await announce(options.sql, 'keys')
   return done(key, 'saved')
 }

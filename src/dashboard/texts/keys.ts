@@ -192,6 +192,10 @@ export const KEY_TEXTS = {
     en: 'The next call with this key will be refused. This cannot be undone.',
   },
   'keys.revoke.sure': { vi: 'Thu hồi ngay', en: 'Revoke now' },
+  'keys.outdated': {
+    vi: 'Cài đặt của khóa API này đã được đổi ở nơi khác sau khi bạn mở trang. Nếu lưu, các giá trị dưới đây sẽ thay thế. [Xem cài đặt hiện tại]({path})',
+    en: 'The settings of this key have been changed elsewhere since you opened this page. If you save, what you see below replaces them. [Show the current settings]({path})',
+  },
   'keys.done.saved': { vi: 'Đã lưu.', en: 'Saved.' },
   'keys.done.paused': { vi: 'Đã tạm dừng khóa API.', en: 'Key paused.' },
   'keys.done.resumed': { vi: 'Đã bật lại khóa API.', en: 'Key resumed.' },
