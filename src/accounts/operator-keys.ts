@@ -13,13 +13,15 @@ interface Deed {
   readonly reason: string
 }
 
-/** For `callsPerMinute` and `callsInFlight`, null means the catalogue's limit and 0 no limit; for `capVnd`, null means no cap. */
+/**
+ * For `callsPerMinute` and `callsInFlight`, null means the catalogue's limit and 0 no limit; for `capVnd`, null means no cap.
+ * Undefined: as it is.
+ */
 export interface KeyLimits {
-  readonly callsPerMinute: number | null
-  readonly callsInFlight: number | null
+  readonly callsPerMinute: number | null | undefined
+  readonly callsInFlight: number | null | undefined
   /**
-   * Spending cap in whole dong, from 1 to KEY_CAP_VND_MAX; undefined: as it is. The key's owner chooses its period, and can change
-   * the cap, too.
+   * Spending cap in whole dong, from 1 to KEY_CAP_VND_MAX. The key's owner chooses its period, and can change the cap, too.
    */
   readonly capVnd: number | null | undefined
 }
@@ -41,10 +43,11 @@ export function changeKeyLimits(
     const capBefore = found.limitMicroVnd === null ? null : Number(found.limitMicroVnd / 1_000_000n)
     const rateBefore = found.rateHeld ? found.rateLimitPerMinute : null
     let changed = false
-    if (wanted.callsPerMinute !== rateBefore) {
+    if (wanted.callsPerMinute !== undefined && wanted.callsPerMinute !== rateBefore) {
       changed = await limitKeyIn(transaction, key, wanted.callsPerMinute)
     }
-    if (wanted.callsInFlight !== (found.concurrencyHeld ? found.concurrencyMax : null)) {
+    const flightBefore = found.concurrencyHeld ? found.concurrencyMax : null
+    if (wanted.callsInFlight !== undefined && wanted.callsInFlight !== flightBefore) {
       changed = (await limitConcurrencyIn(transaction, key, wanted.callsInFlight)) || changed
     }
     if (wanted.capVnd !== undefined && wanted.capVnd !== capBefore) {

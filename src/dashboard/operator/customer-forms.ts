@@ -184,9 +184,13 @@ async function limits(request: PageRequest, account: AccountSummary): Promise<An
     return NOT_FOUND
   }
   const key = { accountId: account.accountId, keyId, by: actorOf(request), reason }
-  // The owner may have changed the cap since the page was shown, which must not undo that.
-  const isCapKept = form.has('cap_shown') && form.text('cap', 20) === form.text('cap_shown', 20)
-  const wanted = { callsPerMinute, callsInFlight, capVnd: isCapKept ? undefined : capVnd }
+  // The owner or another operator may have changed a limit since the page was shown, which must not undo that.
+  const isKept = (name: string) => form.has(`${name}_shown`) && form.text(name, 20) === form.text(`${name}_shown`, 20)
+  const wanted = {
+    callsPerMinute: isKept('rate') ? undefined : callsPerMinute,
+    callsInFlight: isKept('concurrency') ? undefined : callsInFlight,
+    capVnd: isKept('cap') ? undefined : capVnd,
+  }
   const outcome = await changeKeyLimits(options.sql, key, wanted)
   if (outcome === 'gone') return NOT_FOUND
   if (outcome === 'changed') await announce(options.sql, 'keys')

@@ -124,14 +124,21 @@ function keyRow(request: PageRequest, key: OwnKey, refusal: Refusal | null) {
   const isTyped = (of: Refusal['form']) => refusal?.form === of && form.text('key') === String(key.keyId)
   const limits = isTyped('limits')
   const number = (value: number | null) => (value === null ? '' : count(value))
-  const cap = key.limitMicroVnd === null ? '' : dong(key.limitMicroVnd / MICRO_PER_VND).slice(0, -2)
+  const standing = {
+    rate: key.rateHeld ? number(key.rateLimitPerMinute) : '',
+    concurrency: key.concurrencyHeld ? number(key.concurrencyMax) : '',
+    cap: key.limitMicroVnd === null ? '' : dong(key.limitMicroVnd / MICRO_PER_VND).slice(0, -2),
+  }
+  const typed = (suffix: string) => ({
+    rate: form.text(`rate${suffix}`, 20),
+    concurrency: form.text(`concurrency${suffix}`, 20),
+    cap: form.text(`cap${suffix}`, 20),
+  })
   return {
     ...keyView(request, key),
     isOpen: limits || isTyped('revoke'),
-    rate: limits ? form.text('rate', 20) : key.rateHeld ? number(key.rateLimitPerMinute) : '',
-    concurrency: limits ? form.text('concurrency', 20) : key.concurrencyHeld ? number(key.concurrencyMax) : '',
-    capText: limits ? form.text('cap', 20) : cap,
-    capShown: limits ? form.text('cap_shown', 20) : cap,
+    limits: limits ? typed('') : standing,
+    shown: limits ? typed('_shown') : standing,
     limitsReason: limits ? form.text('reason', REASON_CHARACTERS_MAX) : '',
     limitsFaults: { ...NO_FAULTS, ...(limits ? refusal?.faults : {}) },
     revokeFaults: { ...NO_FAULTS, ...(isTyped('revoke') ? refusal?.faults : {}) },
