@@ -141,6 +141,21 @@ test('a transfer is assigned to a person by email, and what was typed stays if t
   expect(await running.balance(await accountOf(EMAIL))).toBe(before + 31_000_000_000n)
 })
 
+test('an order code is read however it was copied: in groups, with lookalike letters, out of a memo', async () => {
+  const before = await running.balance(await accountOf(EMAIL))
+  const lookalike = code.toLowerCase().replaceAll('0', 'o').replaceAll('1', 'l')
+  for (const to of [
+    `${code.slice(0, 4)}-${code.slice(4, 8)}-${code.slice(8)}`,
+    lookalike,
+    `MBVCB.77.${code}.CT tu 001`,
+  ]) {
+    const number = await waiting('doc ma lenh', 21_000n)
+    const given = await first.post(`/operator/transfers/${number}/assign`, { to, reason: 'on the phone' })
+    expect([to, given.location]).toEqual([to, '/operator/transfers?done=assigned'])
+  }
+  expect(await running.balance(await accountOf(EMAIL))).toBe(before + 63_000_000_000n)
+})
+
 test('when two operators handle the same transfer, one wins, and the other is told who did what', async () => {
   const number = await waiting('hai nguoi', 44_000n)
   const before = await running.balance(await accountOf(EMAIL))

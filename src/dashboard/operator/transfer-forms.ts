@@ -99,7 +99,7 @@ async function readOwner({ options }: PageRequest, typed: string) {
     return account === null ? null : { accountId: account.accountId }
   }
   const accountId = idOf(typed)
-  return accountId === null ? { orderCode: typed.toUpperCase().replace(/\s/g, '') } : { accountId }
+  return accountId === null ? { orderCode: findOrderCodes(typed)[0] ?? typed } : { accountId }
 }
 
 /** Like guardOperators, for the accounts that a transfer would be credited to. */
