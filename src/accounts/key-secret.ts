@@ -14,6 +14,16 @@ export interface KeySecrets {
   readonly encryption: SecretSet
 }
 
+/** Numbers of the secrets that a process has, standby included. */
+export interface KnownSecrets {
+  readonly peppers: readonly number[]
+  readonly encryption: readonly number[]
+}
+
+export function knownSecrets({ peppers, encryption }: KeySecrets): KnownSecrets {
+  return { peppers: [...peppers.secrets.keys()], encryption: [...encryption.secrets.keys()] }
+}
+
 /** `sk-<service>-` and 256 random bits. */
 export function makeKey(service: string): string {
   return `sk-${service}-${randomBytes(SECRET_BYTES).toString('base64url')}`

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import manifest from '../../package.json' with { type: 'json' }
 import { createKeyFinder } from '../accounts/find-key.ts'
 import { readKeyReport } from '../accounts/key-report.ts'
-import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
+import { candidateHashes, type KeySecrets, knownSecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { makeEnvelopeSigner } from '../conversation/envelope.ts'
 import { playgroundCaller } from '../dashboard/playground/caller.ts'
@@ -190,6 +190,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       catalogue: catalogue.settings.digest,
       callsInFlight: readiness.callsInFlight,
       upstreams: upstreams.status(),
+      secrets: knownSecrets(keySecrets),
     }),
     onKeysChanged() {
       authenticator.forget()

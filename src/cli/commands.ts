@@ -11,6 +11,7 @@ import type { Sql } from '../lib/database.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { formatVnd, vndToMicro } from '../lib/money.ts'
 import { type Command, noActiveKey, readVnd, UsageError } from './arguments.ts'
+import { requireKnownSecrets } from './known-secrets.ts'
 
 export interface Answer {
   /** What `--json` prints. */
@@ -33,6 +34,7 @@ const accountCreate: Action = async ({ sql, secrets }, { words, options }) => {
   const [email] = words as [string]
   const vnd = options.credit === undefined ? 0 : readVnd(options.credit)
   if (vnd < 0) throw new UsageError('--credit must be 0 or more')
+  await requireKnownSecrets({ sql, secrets })
   const { accountId } = await createAccount(sql, email)
   const { keyId, key } = await createKey(sql, secrets, { accountId, label: 'first' })
   if (vnd > 0) await adjust(sql, { accountId, vnd, reference: `account-create-${accountId}` })
@@ -45,6 +47,7 @@ const accountCreate: Action = async ({ sql, secrets }, { words, options }) => {
 const keyCreate: Action = async (foundation, { words, options }) => {
   const { accountId } = await accountOf(foundation, words[0] as string)
   const label = options.label ?? ''
+  await requireKnownSecrets(foundation)
   const { keyId, key } = await createKey(foundation.sql, foundation.secrets, { accountId, label })
   return { data: { key_id: keyId, api_key: key }, text: `Key ${keyId}\nAPI key  ${key}` }
 }

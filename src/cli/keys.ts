@@ -13,6 +13,7 @@ import { formatVnd, MICRO_PER_VND } from '../lib/money.ts'
 import type { Period } from '../lib/period.ts'
 import { noActiveKey, readCount, readVnd, UsageError } from './arguments.ts'
 import { type Action, accountOf, readKeyId } from './commands.ts'
+import { requireKnownSecrets } from './known-secrets.ts'
 
 const PER = { day: 'daily', week: 'weekly', month: 'monthly', ever: null } as const satisfies Record<
   string,
@@ -189,6 +190,7 @@ const pausing =
 const keyRotate: Action = async (foundation, { words, options }) => {
   const named = await keyNamed(foundation, words)
   const overlapHours = readCount(options.overlap ?? '0', 'a number of hours', { min: 0, max: OVERLAP_HOURS_MAX })
+  await requireKnownSecrets(foundation)
   const { rotations } = await activeKey(foundation.sql, named)
   const replaced = await replaceSecret(foundation.sql, foundation.secrets, { ...named, rotations, overlapHours })
   if (replaced.outcome !== 'replaced')

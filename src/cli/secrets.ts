@@ -7,6 +7,7 @@ import type { Foundation } from '../app/foundation.ts'
 import type { SecretSet } from '../lib/secrets.ts'
 import { announce } from '../operations/channel.ts'
 import type { Action } from './commands.ts'
+import { requireKnownSecrets } from './known-secrets.ts'
 
 interface SecretUse {
   readonly id: number
@@ -77,6 +78,7 @@ const secretsStatus: Action = async foundation => {
 }
 
 const secretsRotate: Action = async foundation => {
+  await requireKnownSecrets(foundation)
   const { rotated, unreadable, unreadableAuthenticators } = await rotateKeys(foundation.sql, foundation.secrets)
   const unreadableWebhooks = await rotateWebhookSecrets(foundation.sql, foundation.secrets.encryption)
   if (rotated > 0) await announce(foundation.sql, 'keys')
