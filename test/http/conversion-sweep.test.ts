@@ -15,7 +15,9 @@ const ENTRIES = TABLES.entries
   .filter(entry => entry.kind === 'chat')
   .map(entry => ({
     id: entry.id,
-    sees: entry.capabilities.includes('vision') || entry.apiStandard === 'messages',
+    sees:
+      entry.capabilities.includes('vision') ||
+      entry.upstreams.every(target => target.dialect.content.imagesUnsupported === 'placeholder'),
     stops: entry.upstreams.every(target => target.dialect.sampling.stopMax > 0),
     both: ['messages', 'chat_completions'].every(path => entry.endpoints.includes(path as never)),
   }))
@@ -53,11 +55,16 @@ const SCHEMA = {
 }
 const LONG_NAME = `mcp__${'long_server_name_'.repeat(4)}weather`
 
+interface Accepted {
+  readonly sees: boolean
+  readonly stops: boolean
+}
+
 /**
- * `stops` adds stop sequences. Models that do not support them refuse the request, because ignoring them would change the
- * reply.
+ * `sees` adds an image, and `stops` stop sequences. Models that do not support them refuse the request, because ignoring them
+ * would change the reply.
  */
-function messagesRequest(model: string, { stops }: { stops: boolean }): object {
+function messagesRequest(model: string, { sees, stops }: Accepted): object {
   return {
     model,
     max_tokens: 128_000,
@@ -78,7 +85,7 @@ function messagesRequest(model: string, { stops }: { stops: boolean }): object {
         role: 'user',
         content: [
           { type: 'text', text: 'Look at this.' },
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+          ...(sees ? [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }] : []),
         ],
       },
       { role: 'system', content: 'It is late.' },
@@ -103,8 +110,7 @@ function messagesRequest(model: string, { stops }: { stops: boolean }): object {
   }
 }
 
-/** `sees` adds an image, which models without vision may refuse; `stops` adds stop sequences. */
-function chatRequest(model: string, { sees, stops }: { sees: boolean; stops: boolean }): object {
+function chatRequest(model: string, { sees, stops }: Accepted): object {
   const fn = (name: string, args: string, id: string) => ({ id, type: 'function', function: { name, arguments: args } })
   return {
     model,
@@ -142,7 +148,7 @@ function chatRequest(model: string, { sees, stops }: { sees: boolean; stops: boo
 
 describe.each(ENTRIES.filter(entry => entry.both))('$id', ({ id, sees, stops }) => {
   test('answers a messages agent, streamed or not', async () => {
-    const request = messagesRequest(id, { stops })
+    const request = messagesRequest(id, { sees, stops })
     const whole = JSON.parse(await call('/v1/messages', request)) as JsonObject
     expect(whole).toMatchObject({ type: 'message', model: id, stop_reason: 'tool_use' })
     const streamed = strictMessage(await call('/v1/messages', { ...request, stream: true }))
