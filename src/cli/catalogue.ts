@@ -70,7 +70,7 @@ export async function warnOfOldTables(logLevel: string): Promise<void> {
     { yaml, tables },
     yaml === null
       ? 'the YAML in catalogue/ has errors, and the tables in use are older; `catalogue check` lists the errors'
-      : 'the YAML in catalogue/ is newer than the tables in use; run `make generate`, then restart or send SIGHUP',
+      : 'the YAML in catalogue/ is newer than the tables in use; run `make generate`, then restart, or with WORKERS send SIGHUP',
   )
 }
 

@@ -95,7 +95,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'credit',
     usage: 'credit EMAIL VND --reason TEXT [--ref TEXT]',
-    purpose: 'Add money to a wallet (take some: credit --reason TEXT -- EMAIL -5000); each --ref is booked once',
+    purpose:
+      'Add money to a wallet (take some: credit --reason TEXT -- EMAIL -5000); each --ref is booked once per account. Not for bank transfers, which payment assign and payment enter book once',
     words: 2,
     options: ['reason', 'ref'],
   },
