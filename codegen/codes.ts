@@ -47,11 +47,11 @@ export const CODES = {
   'price-unit': error("A price has the wrong unit for the entry's prefix or kind."),
   'price-floor': error('A price is below the floor.'),
   'price-outlier': warning(
-    'A price is off by a factor of ten from its neighbours, or from the floor where there are none.',
+    'A price is off by a factor of ten from its neighbours, or from the floor where there are none; or a call costs as much as a million tokens.',
   ),
   'cost-incomplete': error('A cost lacks an input or output price, names no price at all, or needs an exchange rate.'),
   'cost-odd': warning(
-    'Costs are out of proportion: output below input, a cheaper tier, per token instead of per million.',
+    'Costs are out of proportion (output below input, a cheaper tier, per token instead of per million), or begin in the future only.',
   ),
   'below-cost': warning('Entries are sold for less than they cost the operator.'),
   'price-borrowed': error("A price is a YAML alias of another entry's price."),
@@ -106,8 +106,9 @@ export const CODES = {
   'wire-path': error('No upstream here has a path for a wire.'),
   'wire-standard': error('A list of wires lacks the one that the gateway uses.'),
   'wire-word': error('A dialect word has no meaning in its wire.'),
+  'usage-shared': error('Two token counts are read from one place of replies, or one from the total.'),
   // Rules
-  'rule-billed': error('A rule touches a field that is billed or metered.'),
+  'rule-billed': error('A rule touches a field that is billed or metered, or switches on an extra.'),
   'rule-needed': error('A rule removes or replaces something that every call needs.'),
   'rule-endpoint': error('A rule is for an endpoint whose bodies never go upstream here.'),
   'rule-star': error('A move has more `*` in `to` than in `from`.'),

@@ -11,6 +11,7 @@ import { checkAcknowledgements, checkPrices } from './prices.ts'
 import { checkReasoning } from './reasoning.ts'
 import { checkAliases, checkFallback } from './references.ts'
 import { checkDeprecations, checkEnds } from './retirements.ts'
+import { checkRuleExtras } from './rule-extras.ts'
 import { checkRules } from './rules.ts'
 import { checkHosts, checkTargets } from './upstreams.ts'
 import { checkWires } from './wires.ts'
@@ -35,6 +36,7 @@ const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkTargets,
   checkWires,
   checkRules,
+  checkRuleExtras,
   checkExtras,
 ]
 

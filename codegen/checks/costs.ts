@@ -48,13 +48,22 @@ function checkHistory(view: CatalogueView, report: Report, place: Holder, key: s
     : [{ step: asRecord(written), at: [key] }]
   for (const [index, { step, at }] of steps.entries()) {
     checkDate(report, place, [...at, 'from'], step.from)
-    checkFarDate(view, place, [...at, 'from'], step.from, report)
+    const isFar = checkFarDate(view, place, [...at, 'from'], step.from, report)
+    if (index === 0 && !isFar) checkBegun(view, report, place, { step, at }, key)
     const before = steps[index - 1]?.step.from
     if (typeof before !== 'string' || typeof step.from !== 'string' || before < step.from) continue
     const message = `\`${key}\` from ${step.from} comes after the one from ${before}`
     report(place, [...at, 'from'], 'date-order', message, 'list each day once, the oldest first')
   }
   return steps
+}
+
+/** Warns where nothing applies today, as after an edit of the day where a second value was meant to be added. */
+function checkBegun({ today }: CatalogueView, report: Report, place: Place, { step: { from }, at }: Step, key: string) {
+  if (today === null || typeof from !== 'string' || from <= today) return
+  const until = key === 'discount' ? 'all of the list price counts' : 'costs are unknown'
+  const fix = 'list the one that applies today before it, or correct the day'
+  report(place, [...at, 'from'], 'cost-odd', `\`${key}\` begins on ${from}; until then ${until}`, fix)
 }
 
 interface Decimals extends Step {

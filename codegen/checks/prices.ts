@@ -42,9 +42,11 @@ export function checkPrices(view: CatalogueView, report: Report): void {
       )
       continue
     }
-    if (per === 'request' && isCopiedUnit(entry, vnd)) {
-      const message = `${vnd} VND per request is also the price of a million tokens`
-      report(entry, ['price', 'vnd'], 'price-outlier', message, 'make sure that it is not left over from a copied line')
+    const perMtok = per === 'request' ? pricePerMtok(entry) : undefined
+    if (perMtok !== undefined && vnd >= perMtok) {
+      const is = vnd === perMtok ? 'is also the price' : `is more than the ${perMtok}`
+      const fix = 'make sure that it is not left over from a copied line, and that the two are not swapped'
+      report(entry, ['price', 'vnd'], 'price-outlier', `${vnd} VND per request ${is} of a million tokens`, fix)
       continue
     }
     const family = medians.get(`${per} ${entry.model.family.name}`)
@@ -63,9 +65,10 @@ export function checkPrices(view: CatalogueView, report: Report): void {
   }
 }
 
-/** Whether a price per call is the number that another entry of the model has per million tokens. */
-function isCopiedUnit({ model }: EntryView, vnd: number): boolean {
-  return model.entries.some(({ price }) => price?.per === 'mtok' && price.vnd === vnd)
+/** The lowest price per million tokens among the entries of the model; undefined if it is not sold by the token. */
+function pricePerMtok({ model }: EntryView): number | undefined {
+  const prices = model.entries.flatMap(({ price }) => (price?.per === 'mtok' && price.vnd > 0 ? [price.vnd] : []))
+  return prices.length === 0 ? undefined : Math.min(...prices)
 }
 
 /** Rejects prices behind a YAML alias: changing one price would change the other. */
@@ -96,7 +99,9 @@ export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: 
  */
 export function checkAcknowledgements(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
-  const aliases = asRecord(view.settings.aliases)
+  const aliases = new Map(
+    Object.entries(asRecord(view.settings.aliases)).map(([alias, id]) => [alias.toLowerCase(), id]),
+  )
   const seen = new Set<unknown>()
   for (const [index, item] of asList(view.settings.acknowledged).entries()) {
     const { name, price } = asRecord(item)
@@ -111,9 +116,7 @@ export function checkAcknowledgements(view: CatalogueView, report: Report): void
     seen.add(name)
     if (typeof name !== 'string' || typeof vnd !== 'number' || typeof per !== 'string') continue
     const find = (id: unknown) => (typeof id === 'string' ? view.byId.get(id) : undefined)
-    const entry = find(
-      name === 'fallback' ? view.settings.fallback : Object.hasOwn(aliases, name) ? aliases[name] : name,
-    )
+    const entry = find(name === 'fallback' ? view.settings.fallback : (aliases.get(name.toLowerCase()) ?? name))
     const successor = entry === undefined ? find(view.settings.fallback) : find(entry.deprecated.successor)
     if ([entry, successor].some(each => each?.price?.vnd === vnd && each.price.per === per)) continue
     const current = entry?.price

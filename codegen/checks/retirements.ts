@@ -67,11 +67,13 @@ function checkRelease(
 /** A date at least this many years ahead is probably a typo. */
 const FAR_YEARS = 5
 
-export function checkFarDate(view: CatalogueView, place: Place, at: Path, day: unknown, report: Report): void {
-  if (view.today === null || typeof day !== 'string' || !/^[0-9]{4}-/.test(day)) return
+/** Returns whether the day is that far ahead. */
+export function checkFarDate(view: CatalogueView, place: Place, at: Path, day: unknown, report: Report): boolean {
+  if (view.today === null || typeof day !== 'string' || !/^[0-9]{4}-/.test(day)) return false
   const years = Number(day.slice(0, 4)) - Number(view.today.slice(0, 4))
-  if (years < FAR_YEARS) return
+  if (years < FAR_YEARS) return false
   report(place, at, 'far-date', `${day} is ${years} years ahead`, 'check the year')
+  return true
 }
 
 export function checkDate(report: Report, place: Place, at: Path, value: unknown): void {

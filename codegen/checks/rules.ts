@@ -265,8 +265,15 @@ function noteShadows(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, Use
     use.chains++
     const shadow = chain.slice(index + 1).find(later => isUndone(rule, later))
     if (shadow !== undefined) use.shadows.push(shadow)
-    const taker = chain.slice(0, index).findLast(earlier => takesAway(earlier, rule) || restores(earlier, rule))
-    if (taker !== undefined && !restores(taker, rule) && !isUndone(taker, rule)) use.takers.push(taker)
+    const before = chain.slice(0, index)
+    for (const needed of neededBy(rule)) {
+      const taker = before.findLast(earlier => takesAway(earlier, rule, needed) || restores(earlier, needed))
+      if (taker === undefined || restores(taker, needed) || isUndone(taker, rule)) continue
+      use.takers.push(taker)
+      break
+    }
+    const filler = before.findLast(earlier => fills(earlier, rule) || mayEmpty(earlier, rule))
+    if (filler !== undefined && !mayEmpty(filler, rule)) use.takers.push(filler)
   }
 }
 
@@ -275,21 +282,33 @@ function isUndone({ value }: RuleView, { value: { op, path, when, endpoints } }:
   return isWithin(asText(value.op === 'move' ? value.to : value.path), asText(path))
 }
 
-/** What a rule can only change where it already is; '' if the rule can also write it. */
-function neededBy({ value: { op, path, from } }: RuleView): string {
-  return op === 'set' || op === 'default' ? '' : asText(op === 'move' ? from : path)
+/** What must be in the body for a rule to do anything: what it changes, unless it can also write it, and what it tests. */
+function neededBy({ value: { op, path, from, when } }: RuleView): readonly string[] {
+  const changed = op === 'set' || op === 'default' ? '' : asText(op === 'move' ? from : path)
+  const { path: tested, exists } = asRecord(when)
+  return [changed, exists === false ? '' : asText(tested)].filter(pointer => pointer !== '')
 }
 
-function takesAway({ value: { op, path, from, when, endpoints } }: RuleView, later: RuleView): boolean {
+function takesAway({ value: { op, path, from, when, endpoints } }: RuleView, later: RuleView, needed: string): boolean {
   if (when !== undefined || (op !== 'drop' && op !== 'move') || !covers(endpoints, later.value.endpoints)) return false
-  const needed = neededBy(later)
-  return needed !== '' && isWithin(needed, asText(op === 'move' ? from : path))
+  return isWithin(needed, asText(op === 'move' ? from : path))
 }
 
-/** Whether a rule may write what the later one needs. */
-function restores({ value: { op, path, to } }: RuleView, later: RuleView): boolean {
+/** Whether a rule may write what a later one needs. */
+function restores({ value: { op, path, to } }: RuleView, needed: string): boolean {
   const written = op === 'move' ? to : op === 'set' || op === 'default' ? path : undefined
-  return written !== undefined && touches(asText(written), neededBy(later))
+  return written !== undefined && touches(asText(written), needed)
+}
+
+/** Whether a later `default` finds its place filled by this rule, whatever the body. */
+function fills({ value: { op, path, when, endpoints } }: RuleView, { value: later }: RuleView): boolean {
+  if (later.op !== 'default' || (op !== 'set' && op !== 'default') || when !== undefined) return false
+  return path === later.path && !asText(path).includes('*') && covers(endpoints, later.endpoints)
+}
+
+/** Whether a rule may empty the place that a later `default` fills. */
+function mayEmpty({ value: { op, path, from } }: RuleView, { value: later }: RuleView): boolean {
+  return (op === 'drop' || op === 'move') && touches(asText(op === 'move' ? from : path), asText(later.path))
 }
 
 /** Whether a pointer names the same as `outer`, or something inside it. A `*` of `outer` matches any step. */

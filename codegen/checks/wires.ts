@@ -4,6 +4,7 @@
  */
 
 import type { WireName } from '../../src/generated/types.ts'
+import type { Path } from '../source.ts'
 import {
   asList,
   asRecord,
@@ -95,6 +96,7 @@ function checkWords(
   wire: WireName | undefined,
   report: Report,
 ): void {
+  checkUsage(place, [...at, 'usage'], asRecord(dialect.usage), report)
   for (const [group, words] of Object.entries(dialect)) {
     for (const [word, value] of Object.entries(asRecord(words))) {
       const wires = wiresOfWord(`${group}.${word}`, value)
@@ -106,6 +108,28 @@ function checkWords(
       const fix =
         wire === undefined ? `write it in the dialect of \`- wire: ${wires[0]}\` under \`wires\`` : 'leave it out'
       report(place, [...at, group, word], 'wire-word', message, fix, 'key')
+    }
+  }
+}
+
+/** Names of counts that are certainly not the one that they are given for. */
+const OTHER_COUNTS: Readonly<Record<string, RegExp>> = {
+  input: /^(total|output|completion)_tokens$/,
+  output: /^(total|input|prompt)_tokens$/,
+}
+
+/** Checks that each token count is read from a place of its own: customers would pay for the same tokens twice. */
+function checkUsage(place: Place, at: Path, usage: Readonly<Record<string, unknown>>, report: Report): void {
+  const seen = new Map<unknown, string>()
+  for (const count of ['input', 'output', 'cached', 'reasoning']) {
+    for (const [index, pointer] of asList(usage[count]).entries()) {
+      const other = seen.get(pointer)
+      seen.set(pointer, count)
+      const name = asText(pointer).slice(asText(pointer).lastIndexOf('/') + 1)
+      const isOther = OTHER_COUNTS[count]?.test(name) === true
+      if (!isOther && (other === undefined || other === count)) continue
+      const message = isOther ? `"${name}" is not the number of ${count} tokens` : `"${other}" is read from there, too`
+      report(place, [...at, count, index], 'usage-shared', message, `write where replies report \`${count}\` alone`)
     }
   }
 }

@@ -4,7 +4,7 @@ import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 import { compareText } from '../findings.ts'
 
 export interface EntryLookup {
-  /** Every name that clients can use: ids, aliases, and `fallback`. */
+  /** Every name that clients can use, in lower case: ids, aliases, and `fallback`. */
   readonly names: ReadonlySet<string>
   /** Every entry under its vendor's names (`openai/gpt-5.5`), sorted by these. */
   vendorNames(): readonly (readonly [name: string, entry: ModelEntry])[]
@@ -18,7 +18,8 @@ export interface EntryLookup {
 /** `today` is an ISO date. */
 export function entryLookup({ entries, settings }: Tables, today: string): EntryLookup {
   const byId = new Map(entries.map(entry => [entry.id, entry]))
-  const aliases = new Map(Object.entries(settings.aliases))
+  // Names match in any case; ids are in lower case already.
+  const aliases = new Map(Object.entries(settings.aliases).map(([alias, id]) => [alias.toLowerCase(), id]))
   const fallback = byId.get(settings.fallback)
   const vendors = new Map([
     ...Object.entries(settings.vendors),
@@ -32,7 +33,7 @@ export function entryLookup({ entries, settings }: Tables, today: string): Entry
     return entry?.vendor === vendor ? entry : undefined
   }
   const resolve = (name: string, kind: ModelEntry['kind']) => {
-    const id = name === 'fallback' ? settings.fallback : name
+    const id = name === 'fallback' ? settings.fallback : name.toLowerCase()
     return byId.get(id) ?? byId.get(aliases.get(id) ?? '') ?? ofVendor(id) ?? (kind === 'chat' ? fallback : undefined)
   }
   const succeed = (entry: ModelEntry | undefined, day: string) => {

@@ -186,7 +186,7 @@ test('the cost of a call that is bought by the image is unknown if no image came
   expect(rates && costIfReported(rates, used({ images: 1 }))).toBe(1_841_000_000n)
 })
 
-test('a price equal to its cost passes, and one dong less causes a warning if the date is given', () => {
+test('a price equal to its cost passes, one dong less causes a warning if the date is given, and so does a cost yet to begin', () => {
   // Tokens of every kind cost $0.10 (2,000 dong) per million.
   const texts = (vnd: number) =>
     costly({
@@ -197,7 +197,7 @@ test('a price equal to its cost passes, and one dong less causes a warning if th
     compiler.compile(texts(vnd), { lenient: false, ...(today && { today }) }).findings.map(({ code }) => code)
   expect(codes(2000, DAY)).toEqual([])
   expect(codes(1999, DAY)).toEqual(['below-cost'])
-  expect(codes(1999, '2026-01-31')).toEqual([])
+  expect(codes(1999, '2026-01-31')).toEqual(['cost-odd'])
   expect(codes(1999)).toEqual([])
 })
 

@@ -64,6 +64,17 @@ test('a description is shown if it was written by hand, not if it changed with t
   ])
 })
 
+test('an alias in another case is the same name', () => {
+  const pricesOf = (line: string) =>
+    diffOf(tablesOf(edited('catalogue.yaml', ['first: alpha-1', line]))).prices.map(({ name, kind, servedBy }) => [
+      name,
+      kind,
+      servedBy,
+    ])
+  expect(pricesOf('First: alpha-1')).toEqual([])
+  expect(pricesOf('First: beta-1')).toEqual([['first', 'alias', 'beta-1']])
+})
+
 test('an alias or a fallback that now means another entry changes what its callers pay', () => {
   const now = tablesOf(
     edited('catalogue.yaml', ['first: alpha-1', 'first: beta-1'], ['fallback: alpha-1', 'fallback: beta-2']),
