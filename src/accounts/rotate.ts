@@ -23,6 +23,8 @@ const IN_USE = `select pepper_id, encryption_id, count(*)::integer as keys,
  union all
 select replaced_pepper_id, null, count(*)::integer, 0 from api_key where replaced_until > now() group by 1
  order by 1, 2`
+const REFUSED = `select count(*)::integer as keys from api_key
+  where revoked_at is null and not playground and pepper_id <> all(string_to_array($1, ',')::smallint[])`
 const SAMPLES = `select distinct on (pepper_id, encryption_id) account_id, key_id, key_hash, pepper_id, encryption_id, encryption_iv,
     ciphertext from api_key where ciphertext is not null order by pepper_id, encryption_id, account_id`
 
@@ -101,6 +103,11 @@ export async function readSecretsInUse(sql: Sql | AnySql, secrets: KeySecrets): 
   for (const [id, sealed] of await countSealedAuthenticators(sql))
     encryption.set(id, (encryption.get(id) ?? 0) + sealed)
   return { peppers, encryption, withoutCopy, wrong: await findWrong(sql, secrets) }
+}
+
+/** Counts the active keys that get a 401 because their pepper is not configured. Reads the whole table. */
+export async function countRefusedKeys(sql: Sql | AnySql, { peppers }: KeySecrets): Promise<number> {
+  return (await sql.unsafe(REFUSED, [[...peppers.secrets.keys()].join(',')]))[0]?.keys
 }
 
 /** Finds wrong secrets: opens and rehashes one stored key for each pair of pepper and encryption key. */

@@ -6,6 +6,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { createKeyFinder } from '../accounts/find-key.ts'
 import { readKeyReport } from '../accounts/key-report.ts'
 import { candidateHashes, type KeySecrets, knownSecrets } from '../accounts/key-secret.ts'
+import { countRefusedKeys } from '../accounts/rotate.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { makeEnvelopeSigner } from '../conversation/envelope.ts'
 import { playgroundCaller } from '../dashboard/playground/caller.ts'
@@ -310,6 +311,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ],
     })
     const url = await server.listen({ host: config.host, port: config.port })
+    void warnOfRefusedKeys({ sql: pages, keySecrets, log })
     const { drainNoticeMs, drainIdleMs, drainMs: graceMs, keepAliveTimeoutMs } = config.limits
     const idleMs = { quick: 0, leaving: drainIdleMs, replaced: Math.max(drainIdleMs, keepAliveTimeoutMs + 1_000) }
     const retire = (how: RetireMode) =>
@@ -319,4 +321,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await stop()
     throw error
   }
+}
+
+/** Logs an error if active keys need a pepper that this process lacks, as after a wrong step of a rotation. Never rejects. */
+async function warnOfRefusedKeys({ sql, keySecrets, log }: { sql: Sql; keySecrets: KeySecrets; log: Logger }) {
+  const keys = await countRefusedKeys(sql, keySecrets).catch(() => 0)
+  if (keys > 0)
+    log.error({ keys }, 'active API keys get a 401, because KEY_PEPPERS lacks their pepper; see `secrets status`')
 }

@@ -1,10 +1,11 @@
-/** The commands that store keys under the current secrets, beside a gateway that does not know these yet. */
+/** Gateways and commands whose secrets differ: keys must not be stored under a secret that a gateway does not know. */
 
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { ACTIONS } from '../../src/cli/actions.ts'
 import { readCommand } from '../../src/cli/arguments.ts'
 import type { Answer } from '../../src/cli/commands.ts'
+import { createLog } from '../../src/lib/log.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -53,4 +54,22 @@ test('once every gateway has the secret on standby, keys move to it and work', a
   expect(await statusOf(prepared, apiKey)).toBe(200)
   const created = await run(prepared, 'key', 'create', email)
   expect(await statusOf(prepared, (created.data as { api_key: string }).api_key)).toBe(200)
+})
+
+test('a gateway that lacks the pepper of active keys says so when it starts', async () => {
+  const lines: string[] = []
+  const log = createLog('error', { to: { write: line => void lines.push(line) } })
+  const gateway = await startTestGateway({ secrets: `${first},${second}:standby`, log })
+  try {
+    const { email } = await gateway.account(1_000n)
+    await run(gateway, 'key', 'create', email)
+    await gateway.sibling()
+    expect(lines).toEqual([])
+    const without = parseSecretSet('KEY_PEPPERS', first)
+    Object.assign(gateway.secrets, { peppers: without })
+    await gateway.sibling()
+    await vi.waitFor(() => expect(lines).toEqual([expect.stringMatching(/"keys":1,.*KEY_PEPPERS lacks their pepper/)]))
+  } finally {
+    await gateway.close()
+  }
 })
