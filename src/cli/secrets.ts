@@ -6,6 +6,8 @@ import { countSealedWebhookSecrets, rotateWebhookSecrets } from '../alerts/webho
 import type { Foundation } from '../app/foundation.ts'
 import type { SecretSet } from '../lib/secrets.ts'
 import { announce } from '../operations/channel.ts'
+import { readProcessStatus } from '../operations/process-status.ts'
+import { UsageError } from './arguments.ts'
 import type { Action } from './commands.ts'
 import { requireKnownSecrets } from './known-secrets.ts'
 
@@ -106,6 +108,12 @@ const secretsRotate: Action = async foundation => {
 }
 
 const secretsTrust: Action = async foundation => {
+  const [running] = await readProcessStatus(foundation.sql)
+  if (running !== undefined) {
+    throw new UsageError(
+      `The gateway ${running.name} is running with the secrets of this database, and could not start again without them. Use its KEY_PEPPERS and KEY_ENCRYPTION_KEYS; if nobody has them any more, stop all gateways first`,
+    )
+  }
   const trusted = await trustSecrets(foundation.sql, foundation.secrets)
   const { data, lines } = await report(foundation)
   const what = trusted.length === 0 ? 'Nothing to change.' : `${trusted.join(', ')}: now trusted.`

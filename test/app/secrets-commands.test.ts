@@ -56,6 +56,10 @@ test('once every gateway has the secret on standby, keys move to it and work', a
   expect(await statusOf(prepared, (created.data as { api_key: string }).api_key)).toBe(200)
 })
 
+test('no secrets are trusted in place of those that a running gateway has', async () => {
+  await expect(run(ignorant, 'secrets', 'trust')).rejects.toThrow(/is running with the secrets of this database/)
+})
+
 test('a gateway that lacks the pepper of active keys says so when it starts', async () => {
   const lines: string[] = []
   const log = createLog('error', { to: { write: line => void lines.push(line) } })
