@@ -57,7 +57,7 @@ export function readUsageQuery(query: Form, { now, daysMax }: { now: Date; daysM
 }
 
 function readDay(text: string): string | null {
-  return isDay(text) && text.startsWith('20') ? text : null
+  return isDay(text) ? text : null
 }
 
 function readNumber(text: string, min: number, max: number): number | null {

@@ -3,8 +3,8 @@
 import type { Day, DayRange } from './types.ts'
 
 const DAYS_MAX = 400
-/** Postgres refuses years before 1. */
-const DAY = /^[1-9]\d{3}-\d{2}-\d{2}$/
+/** Days of this century, which every timestamp can hold. Date fields send `0002-01-01` while a year is typed. */
+const DAY = /^20\d{2}-\d{2}-\d{2}$/
 const OFFSET_MS = 7 * 3_600_000
 const DAY_MS = 86_400_000
 
