@@ -98,7 +98,7 @@ export const CODES = {
   'path-doubled': error('Part of an address is repeated in its path (`/v1`).'),
   'path-repeated': error('Two formats of an upstream have the same path.'),
   'header-reserved': error('A header is set by the connection, the gateway or another key.'),
-  'field-billed': error('A member added to every body is billed, metered or needed.'),
+  'field-billed': error('A member added to every body is billed, metered or needed, or switches on an extra.'),
   credential: error('The catalogue contains a credential.'),
   'insecure-url': error('An address does not use TLS.'),
   // Wires

@@ -1,6 +1,6 @@
 /**
- * Checks that rules switch on no extra: a request field or tool that the provider bills on top of tokens. Rules run after the
- * extras that may not pass have been taken out of a request, so nobody would pay for what they put in.
+ * Checks that neither rules nor an upstream's `fields` switch on an extra: a request field or tool that the provider bills on top
+ * of tokens. Both come after the extras that may not pass have been taken out of a request, so nobody would pay for them.
  */
 
 import { fits } from '../../src/conversation/patterns.ts'
@@ -23,21 +23,29 @@ interface Layer extends Place {
 }
 
 export function checkRuleExtras(view: CatalogueView, report: Report): void {
-  const reported = new Set<unknown>()
+  const reported = new Set<string>()
   for (const entry of view.entries) {
     for (const target of entry.targets) {
       const extras = extrasAt(view, entry, target)
       for (const { file, path, value } of layersOf(view, entry, target)) {
         for (const [index, item] of asList(value.rules).entries()) {
           const rule = asRecord(item)
-          const word = reported.has(item) ? undefined : switchedOn(rule, extras)
-          if (word === undefined) continue
-          reported.add(item)
           const key = rule.op === 'move' ? 'to' : 'path'
-          const message = `${asText(rule[key])} switches on "${word}", which the provider bills besides tokens`
-          const fix = 'leave the rule out, or let the extra pass (`extras`)'
-          report({ file, path: [...path, 'rules', index] }, [key], 'rule-billed', message, fix)
+          judge({ file, path: [...path, 'rules', index, key] }, asText(rule[key]), 'rule-billed', rule)
         }
+        for (const [name, member] of Object.entries(asRecord(value.fields))) {
+          const rule = { op: 'set', path: `/${name}`, value: member }
+          judge({ file, path: [...path, 'fields', name] }, `"${name}"`, 'field-billed', rule)
+        }
+      }
+
+      function judge(place: Place, what: string, code: 'rule-billed' | 'field-billed', rule: Loose): void {
+        const key = JSON.stringify([place.file.path, place.path])
+        const word = reported.has(key) ? undefined : switchedOn(rule, extras)
+        if (word === undefined) return
+        reported.add(key)
+        const message = `${what} switches on "${word}", which the provider bills besides tokens`
+        report(place, [], code, message, 'leave it out, or let the extra pass (`extras`)')
       }
     }
   }
