@@ -150,6 +150,9 @@ function checkHeaders(host: HostView, report: Report): void {
     else if (Object.hasOwn(asRecord(host.value.headers), String(name))) {
       const message = `"${String(name)}" has a value under \`headers\`, and clients would send another`
       report(host, at, 'header-reserved', message, 'keep one of the two')
+    } else if (at[0] === 'forward_headers' && name === asRecord(host.value.betas).header) {
+      const message = `"${String(name)}" carries the beta flags (\`betas\`), and would also pass those that may not`
+      report(host, at, 'header-reserved', message, 'leave it out')
     }
   }
   const ofKey = asRecord(host.value.auth).header
