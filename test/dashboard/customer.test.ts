@@ -147,6 +147,24 @@ test('limits of a key are changed with a reason, apply at once, and are logged o
   const [kept] = await running.database.sql`select rate_limit_per_minute as rate, monthly_cap_micro_vnd::text as cap
     from api_key where key_id = ${keyId}`
   expect(kept).toEqual({ rate: 2, cap: '70000000000' })
+  // Another operator has limited the calls while this one looked at a key without such limits.
+  const unlimited = {
+    key: keyId,
+    rate: '',
+    rate_shown: '',
+    concurrency: '',
+    concurrency_shown: '',
+    reason: 'asked for it',
+  }
+  expect((await owner.post(path('/keys/limits'), { ...unlimited, cap: '90.000', cap_shown: '70.000' })).status).toBe(
+    303,
+  )
+  const [both] = await running.database.sql`select rate_limit_per_minute as rate, concurrency_max as flight,
+    monthly_cap_micro_vnd::text as cap from api_key where key_id = ${keyId}`
+  expect(both).toEqual({ rate: 2, flight: 3, cap: '90000000000' })
+  for (const [name, value] of Object.entries({ rate: '2', concurrency: '3', cap: '90.000' })) {
+    expect((await owner.get(path())).html).toContain(`name="${name}_shown" value="${value}"`)
+  }
   const call = () => fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': key } })
   expect((await call()).status).toBe(200)
   expect((await owner.post(path('/keys/revoke'), { key: keyId, reason: '' })).status).toBe(422)
