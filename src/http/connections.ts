@@ -1,7 +1,7 @@
 /**
  * A server's connections, and how to close them without losing a call: stop listening first, say `connection: close` in each
  * reply, and keep idle connections open for a moment, in case a call is already on its way. Also closes connections whose client
- * does not read the end of its reply.
+ * does not read the end of its reply, or sends many requests ahead of their replies (pipelining).
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -10,11 +10,20 @@ import { Server as NetServer, type Socket } from 'node:net'
 /** A socket with Node's internal reference to the response being sent on it. */
 interface BusySocket extends Socket {
   readonly _httpMessage?: ServerResponse | null
+  /** What Node calls with each request. Any result but 0, 1 or 2 makes its parser stop with the error PIPELINED. */
+  readonly parser?: { onIncoming: () => number } | null
 }
+
+/** Maximum number of requests on one connection that wait for the replies to earlier ones. */
+const PIPELINED_MAX = 16
+/** Code of the parser's error on a connection with more requests than that. The replies under way will close it. */
+export const PIPELINED = 'HPE_CB_HEADERS_COMPLETE'
 
 export class Connections {
   readonly #server: Server
   readonly #open = new Set<BusySocket>()
+  /** By connection, how many of its requests wait for the replies to earlier ones. */
+  readonly #pipelined = new WeakMap<Socket, number>()
   #ending: Promise<void> | null = null
 
   /** `unreadMs`: how long a client may read nothing of a reply that has been written to its end. */
@@ -26,13 +35,28 @@ export class Connections {
       this.#open.add(socket)
       socket.on('close', () => this.#open.delete(socket))
     })
+    for (const event of ['request', 'checkExpectation'] as const) server.prependListener(event, this.#onRequest)
   }
 
-  /** Call for every request. Once the server is closing, makes this request the last one on its connection. */
-  onRequest(request: IncomingMessage, response: ServerResponse): void {
+  /** Once the server is closing, makes each request the last one on its connection. */
+  readonly #onRequest = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    if ((socket as BusySocket)._httpMessage !== response) this.#limitPipelined(socket, response)
     if (this.#ending === null) return
     response.shouldKeepAlive = false
-    request.socket.setTimeout(0)
+    socket.setTimeout(0)
+  }
+
+  /**
+   * Thousands of requests fit into one read of a socket, and Node would begin all of them in one turn of the event loop. So the
+   * connection is closed after the last one that may wait; the client sends those without a reply again (RFC 9112, 9.3.2).
+   */
+  #limitPipelined(socket: BusySocket, response: ServerResponse): void {
+    const waiting = (this.#pipelined.get(socket) ?? 0) + 1
+    this.#pipelined.set(socket, waiting)
+    response.once('close', () => this.#pipelined.set(socket, (this.#pipelined.get(socket) as number) - 1))
+    if (waiting < PIPELINED_MAX) return
+    response.shouldKeepAlive = false
+    if (socket.parser) socket.parser.onIncoming = () => -1
   }
 
   /**

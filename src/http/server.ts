@@ -10,7 +10,7 @@ import type { CallObserver } from '../pipeline/call.ts'
 import { addCallGates } from './call-gates.ts'
 import { Bodies } from './call-pass.ts'
 import { addEndpoints } from './call-route.ts'
-import { Connections } from './connections.ts'
+import { Connections, PIPELINED } from './connections.ts'
 import { addCrossOrigin } from './cross-origin.ts'
 import { methodsOf, notFound, webhookRoute } from './endpoints.ts'
 import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
@@ -58,6 +58,7 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
 
 /** Replies to input that never became a request: headers that are too large or too slow, or bytes that are not HTTP. */
 function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observer: CallObserver): void {
+  if (error.code === PIPELINED) return
   const answering = socket._httpMessage?.headersSent === true
   if (error.code === 'ECONNRESET' || !socket.writable || answering) return void socket.destroy()
   const code = CLIENT_ERRORS[error.code ?? '']
@@ -161,9 +162,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     lingering.stop()
     return connections.end(idleMs)
   }
-  server.addHook('onRequest', (request, reply, done) => {
+  server.addHook('onRequest', (request, _reply, done) => {
     request.state = newState(request, services.nowMs())
-    connections.onRequest(request.raw, reply.raw)
     done(hostFault(request.raw))
   })
   addCrossOrigin(server, webhooks)

@@ -21,7 +21,6 @@ afterEach(() => {
 async function start({ unreadMs = LONG_MS } = {}) {
   const slow: ServerResponse[] = []
   server = createServer((request, response) => {
-    connections.onRequest(request, response)
     if (request.url === '/begun') {
       response.write('first ')
       slow.push(response)
