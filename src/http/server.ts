@@ -14,6 +14,7 @@ import { Connections, PIPELINED } from './connections.ts'
 import { addCrossOrigin } from './cross-origin.ts'
 import { methodsOf, notFound, webhookRoute } from './endpoints.ts'
 import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
+import { GatheredRequest } from './gathered-request.ts'
 import { addKeyRoute } from './key-route.ts'
 import { Lingering } from './lingering.ts'
 import { addModelRoutes } from './model-routes.ts'
@@ -131,6 +132,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       querystringParser: unparsed,
     },
     http: {
+      IncomingMessage: GatheredRequest,
       maxHeaderSize: limits.headerBytesMax,
       requireHostHeader: false,
       insecureHTTPParser: false,
