@@ -7,6 +7,7 @@
 import { Agent, type Dispatcher, request } from 'undici'
 import { GatewayError } from '../errors.ts'
 import type { QueueLoad } from '../lib/batcher.ts'
+import { GatheredChunks } from '../lib/gathered-chunks.ts'
 import { type PictureType, pictureType } from '../lib/picture.ts'
 import { AddressGuard } from './address-guard.ts'
 import type { Resolve } from './addresses.ts'
@@ -188,7 +189,7 @@ async function readImage(response: Dispatcher.ResponseData, { options, budget, r
     if (coding !== 'identity') throw new Refusal('the server compressed the reply, although it was asked not to')
     const tooLarge = new Refusal(`the image is larger than ${bytesMax / 1024 / 1024} MB`, 'request_too_large')
     if (Number(response.headers['content-length'] ?? 0) > bytesMax) throw tooLarge
-    const chunks: Buffer[] = []
+    const chunks = new GatheredChunks()
     let size = 0
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
       size += chunk.length
@@ -196,9 +197,9 @@ async function readImage(response: Dispatcher.ResponseData, { options, budget, r
       if (size > bytesMax) throw tooLarge
       if (budget.bytesLeft < 0) throw new Refusal('the images of this call are too large in total', 'request_too_large')
       reserve(chunk.length)
-      chunks.push(chunk)
+      chunks.add(chunk)
     }
-    return Buffer.concat(chunks)
+    return chunks.take()
   } catch (error) {
     discard(response)
     throw error

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createImageFetcher, type ImageFetcher, type ImageFetchOptions } from '../../src/upstream/fetch-image.ts'
 import { isPublicAddress } from '../../src/upstream/public-address.ts'
 import { HOSTILE_HOSTS } from '../support/hostile-hosts.ts'
@@ -130,6 +130,22 @@ test('connects to the address that was checked: a name that later resolves diffe
   const refused = attempt(`http://rebound.test:${outsidePort}/a.png`, { resolve })
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('not public') })
   expect([lookups, requests.length, canaryHits]).toEqual([2, 1, 0])
+})
+
+test('an image in chunks of one byte is a few objects in memory', async () => {
+  const image = Buffer.concat([PNG, Buffer.alloc(20_000)])
+  const chunks = [...image].map(byte => `1\r\n${String.fromCharCode(byte)}\r\n`).join('')
+  // Node itself would join the chunks.
+  answer = ({ socket }) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+    socket.end(`${chunks}0\r\n\r\n`, 'latin1')
+  }
+  const concat = vi.spyOn(Buffer, 'concat')
+  const { bytes } = await attempt(`http://outside.test:${outsidePort}/a.png`, { resolve: async () => [OUTSIDE] })
+  const longest = Math.max(...concat.mock.calls.map(([parts]) => parts.length))
+  concat.mockRestore()
+  expect(bytes.equals(image)).toBe(true)
+  expect(longest).toBeLessThan(50)
 })
 
 test('fetches an image, asks for it uncompressed, and follows three redirects', async () => {
