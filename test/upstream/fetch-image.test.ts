@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { errors } from 'undici'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createImageFetcher, type ImageFetcher, type ImageFetchOptions } from '../../src/upstream/fetch-image.ts'
 import { isPublicAddress } from '../../src/upstream/public-address.ts'
@@ -146,6 +147,24 @@ test('an image in chunks of one byte is a few objects in memory', async () => {
   concat.mockRestore()
   expect(bytes.equals(image)).toBe(true)
   expect(longest).toBeLessThan(50)
+})
+
+test('no more than the first headers are read of a server that sends headers for ever', async () => {
+  const { UndiciError } = errors
+  const parent = Object.getPrototypeOf(UndiciError)
+  let created = 0
+  const counted = class extends parent {
+    constructor(message: string) {
+      super(message)
+      created++
+    }
+  }
+  answer = ({ socket }) => void socket.end(`HTTP/1.1 200 OK\r\n${'a:b\r\n'.repeat(20_000)}`)
+  Object.setPrototypeOf(UndiciError, counted)
+  const refused = attempt(`http://outside.test:${outsidePort}/a.png`, { resolve: async () => [OUTSIDE] })
+  await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('could not be fetched') })
+  Object.setPrototypeOf(UndiciError, parent)
+  expect(created).toBeLessThan(10)
 })
 
 test('fetches an image, asks for it uncompressed, and follows three redirects', async () => {
