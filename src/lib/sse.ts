@@ -5,6 +5,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { ascii, type ByteText, byteText, concat, encodeText, NO_BYTES } from './byte-text.ts'
+import { GatheredChunks } from './gathered-chunks.ts'
 
 const BYTE_ORDER_MARK = 0xfeff
 const BYTE_ORDER_MARK_BYTES = 3
@@ -120,7 +121,7 @@ export class SseEvent {
 export class SseReader {
   readonly #eventBytesMax: number
   /** Chunks of the still incomplete block. */
-  #parts: Buffer[] = []
+  readonly #parts = new GatheredChunks()
   #partsBytes = 0
   /** Whether the current line has at least one byte. */
   #lineHasBytes = false
@@ -197,8 +198,11 @@ export class SseReader {
   }
 
   #complete(tail: Buffer, { isCut }: { isCut: boolean }): SseEvent {
-    const raw = this.#parts.length === 0 ? tail : Buffer.concat([...this.#parts, tail])
-    this.#parts = []
+    let raw = tail
+    if (this.#partsBytes > 0) {
+      this.#parts.add(tail)
+      raw = this.#parts.take()
+    }
     this.#partsBytes = 0
     this.#blockHasLines = false
     this.#refuseAbove(raw.length)
@@ -208,7 +212,7 @@ export class SseReader {
   }
 
   #keep(part: Buffer): void {
-    this.#parts.push(part)
+    this.#parts.add(part)
     this.#partsBytes += part.length
     this.#refuseAbove(this.#partsBytes)
   }

@@ -8,6 +8,7 @@ import { gatewayErrorOf } from '../conversation/upstream-error.ts'
 import { GatewayError } from '../errors.ts'
 import { byteText } from '../lib/byte-text.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
+import { GatheredChunks } from '../lib/gathered-chunks.ts'
 import { parseJson } from '../lib/json.ts'
 import { isTurnUsedUp } from '../lib/loop-turns.ts'
 import { commentsEnd, eventEnd, type SseEvent, SseReader } from '../lib/sse.ts'
@@ -40,11 +41,11 @@ export interface FirstEventOptions {
  */
 export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventOptions): Promise<UpstreamReply> {
   if (!reply.header('content-type').includes('text/event-stream')) throw await readOther(reply, options.secrets)
-  const chunks = await firstChunks(reply, options).catch((error: unknown) => {
+  const start = await streamStart(reply, options).catch((error: unknown) => {
     reply.abort()
     throw error instanceof UpstreamFault ? new GatewayError('upstream_failed', { cause: error }) : error
   })
-  reply.unread(chunks)
+  reply.unread(start.take())
   return reply
 }
 
@@ -57,10 +58,14 @@ async function readOther(reply: UpstreamReply, secrets: readonly string[]): Prom
   return new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
 }
 
-function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<readonly Buffer[]> {
+/**
+ * Resolves once the stream's first event proves to be good, with what has been read: take it at once, because more is added until
+ * somebody else reads the reply.
+ */
+function streamStart(reply: UpstreamReply, options: FirstEventOptions): Promise<GatheredChunks> {
   return new Promise((resolve, reject) => {
     const reader = new SseReader({ eventBytesMax: options.eventBytesMax })
-    const chunks: Buffer[] = []
+    const chunks = new GatheredChunks()
     let bytes = 0
     let timer: NodeJS.Timeout | undefined
     let done = false
@@ -118,11 +123,11 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
     reply.consume({
       data(chunk) {
         clearTimeout(silence)
-        chunks.push(chunk)
+        chunks.add(chunk)
         bytes += chunk.length
         attempt(() => read(chunk))
         // Nothing of what comes before the first event is relayed.
-        if (!done && reader.atBorder) chunks.length = 0
+        if (!done && reader.atBorder) chunks.clear()
         if (bytes > options.eventBytesMax) settle(() => resolve(chunks))
         if (!done) reservation.need(bytes)
         if (!done && isTurnUsedUp()) rest()

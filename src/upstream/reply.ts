@@ -59,12 +59,12 @@ export class UpstreamReply {
   }
 
   /**
-   * Takes the body back from a consumer that only looked at its start. `chunks` are the ones that this consumer received; the
-   * next consumer receives them again.
+   * Takes the body back from a consumer that only looked at its start: all that this consumer has received. The next consumer
+   * receives it again.
    */
-  unread(chunks: readonly Buffer[]): void {
+  unread(start: Buffer): void {
     this.#consumer = null
-    this.#early = [...chunks, ...this.#early]
+    if (start.length > 0) this.#early.unshift(start)
     if (this.#outcome === null) this.#source.pause()
   }
 

@@ -84,6 +84,19 @@ test('comments before the first event are read as one, and not kept', async () =
   expect(rest).toEqual([`${comments}data: {}\n\n`])
 })
 
+test('a first event in packets of one byte is kept in few objects, with what follows it', async () => {
+  const source = { pause() {}, resume() {}, abort() {} }
+  const reply = new UpstreamReply(source, 200, { 'content-type': 'text/event-stream' })
+  const limits = { eventBytesMax: 1_000_000, firstByteMs: 600_000, eventWaitMs: 600_000 }
+  const waiting = awaitFirstEvent(reply, { ...limits, room: null, signal: NEVER_CANCELLED, secrets: [] })
+  const text = `data: "${'x'.repeat(100_000)}"\n\ndata: {}\n\n`
+  for (const character of text) reply.receive(Buffer.from(character))
+  await waiting
+  const rest: string[] = []
+  reply.consume({ data: chunk => void rest.push(String(chunk)), end() {}, error() {} })
+  expect(rest).toEqual([text])
+})
+
 test('headers do not count as the first byte: a stream without any is a 502 after the first-byte timeout', async () => {
   const account = await running.account(1_000_000n * 1_000_000n)
   answer = [sse(), hang()]

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
 import { characters, encodeText } from '../../src/lib/byte-text.ts'
 import { commentsEnd, type SseEvent, SseReader } from '../../src/lib/sse.ts'
@@ -154,6 +154,17 @@ describe('size', () => {
     const attempt = () => read(chunks, { eventBytesMax: 64 })
     expect(attempt).toThrow(GatewayError)
     expect(attempt).toThrow(expect.objectContaining({ code: 'upstream_failed' }))
+  })
+
+  test('an event in packets of one byte is kept in few objects', () => {
+    const reader = new SseReader({ eventBytesMax: 2 ** 20 })
+    const text = `data: ${'x'.repeat(100_000)}\n\n`
+    const concat = vi.spyOn(Buffer, 'concat')
+    const events = [...text].flatMap(character => reader.push(Buffer.from(character)))
+    const longest = Math.max(...concat.mock.calls.map(([parts]) => parts.length))
+    concat.mockRestore()
+    expect(events.map(({ raw }) => raw.toString())).toEqual([text])
+    expect(longest).toBeLessThan(50)
   })
 
   test('many small events in one packet are not one large event', () => {
