@@ -42,3 +42,27 @@ test('uses cost what they cost at the upstream that served, whatever was tried b
     [0, 140],
   ])
 })
+
+test('thousands of tools that may be chosen are compared with thousands that are left out in one pass', () => {
+  let reads = 0
+  const search = {
+    type: 'web_search_20250305',
+    get name() {
+      reads++
+      return 'web_search'
+    },
+  }
+  const choice = { type: 'allowed_tools', tools: Array(2_000).fill({ type: 'function', name: 'f' }) }
+  const body: JsonObject = {
+    tools: [{ type: 'function', name: 'f' }, ...Array(2_000).fill(search)],
+    tool_choice: choice,
+  }
+  const extras = new CallExtras({
+    vocabulary: LASTING_TABLES.settings.extras,
+    endpoint: 'responses',
+    entry: SHIPPED,
+    body,
+  })
+  expect(extras.begin(TARGET)).toEqual(['web_search'])
+  expect(reads).toBeLessThan(20_000)
+})

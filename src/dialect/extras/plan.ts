@@ -280,8 +280,8 @@ function leaveOut(request: ExtrasRequest, leftOut: readonly FoundTool[]): Member
   const isOff = choice === 'none' || objectOrNull(choice)?.type === 'none'
   const isAlone = kept.length + arrayOrEmpty(body.functions).length === 0
   if (isAlone && !isOff) refuseTool(request, first)
-  const isGone = (tool: JsonValue | undefined) => isLeftOut(tool, wanted, tools)
-  const forced = wanted.find(tool => forces(choice, other => isLeftOut(other, [tool], tools)))
+  const isGone = isLeftOut(wanted, tools)
+  const forced = wanted.find(tool => forces(choice, isLeftOut([tool], tools)))
   if (forced !== undefined) refuseTool(request, forced)
   if (gone.size === 0) return changes
   if (kept.length === 0) return [...changes, { op: 'remove', member: 'tools' }, { op: 'remove', member: 'tool_choice' }]
@@ -296,11 +296,14 @@ function leaveOut(request: ExtrasRequest, leftOut: readonly FoundTool[]): Member
   return changes
 }
 
-/** Whether a tool or tool choice refers, by type or by name, to a tool that is left out. */
-function isLeftOut(value: JsonValue | undefined, leftOut: readonly FoundTool[], tools: readonly JsonValue[]): boolean {
-  if (leftOut.some(({ fact }) => looksLike(value, fact.matches))) return true
-  const name = nameOf(value)
-  return name !== null && leftOut.some(({ indices }) => indices.some(index => nameOf(tools[index]) === name))
+/** Returns a test of whether a tool or tool choice refers, by type or by name, to one of the tools that are left out. */
+function isLeftOut(leftOut: readonly FoundTool[], tools: readonly JsonValue[]) {
+  const names = new Set(leftOut.flatMap(({ indices }) => indices.map(index => nameOf(tools[index]))))
+  return (value: JsonValue | undefined): boolean => {
+    if (leftOut.some(({ fact }) => looksLike(value, fact.matches))) return true
+    const name = nameOf(value)
+    return name !== null && names.has(name)
+  }
 }
 
 function nameOf(value: JsonValue | undefined): string | null {
