@@ -1,7 +1,8 @@
 /** Edits events in pass-through streams. All other bytes stay unchanged. */
 
 import { type ByteText, concat } from '../lib/byte-text.ts'
-import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import type { BodyEdit } from '../lib/edit-tree.ts'
+import { editJson } from '../lib/json-text.ts'
 
 /** Sets one value in several places (JSON pointers) of the object after `data:`. The event must have a single data line. */
 export function replaceData(raw: ByteText, places: readonly string[], value: string): ByteText {

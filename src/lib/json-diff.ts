@@ -3,8 +3,8 @@
  * text.
  */
 
+import type { ArrangedItem, BodyEdit } from './edit-tree.ts'
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
-import type { ArrangedItem, BodyEdit } from './json-text.ts'
 
 function pointerOf(path: string, key: string): string {
   return /[~/]/.test(key) ? `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` : `${path}/${key}`

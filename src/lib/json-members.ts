@@ -1,8 +1,9 @@
 /** Applies edits to an object's members in one pass, skipping all other members; for large bodies. */
 
 import { ascii, type ByteText, concat, joinBytes, NO_BYTES } from './byte-text.ts'
+import type { BodyEdit } from './edit-tree.ts'
 import { unescapeKey } from './json.ts'
-import { asciiJson, type BodyEdit, editJson, type Member, replacement } from './json-text.ts'
+import { asciiJson, editJson, type Member, replacement } from './json-text.ts'
 
 /** An edit of a whole member, or edits inside its value. */
 type MemberEdit = { readonly whole: BodyEdit } | { readonly within: BodyEdit[] }

@@ -4,6 +4,7 @@
  */
 
 import { ascii, type ByteText, characters, concat, decodeText, joinBytes, NO_BYTES, ofCharacters } from './byte-text.ts'
+import { addEdit, type BodyEdit, type EditTree, hasConflict, newTree } from './edit-tree.ts'
 import { unescapeKey } from './json.ts'
 
 export interface Member {
@@ -14,14 +15,6 @@ export interface Member {
   /** Position after the value's last character. */
   readonly valueEnd: number
 }
-
-export type BodyEdit =
-  | { readonly op: 'set'; readonly path: string; readonly value: unknown }
-  | { readonly op: 'remove'; readonly path: string }
-  | { readonly op: 'arrange'; readonly path: string; readonly items: readonly ArrangedItem[] }
-
-/** An element of a rearranged list: the old element at index `from` with edits applied to it, or a new value. */
-export type ArrangedItem = { readonly from: number; readonly edits: readonly BodyEdit[] } | { readonly value: unknown }
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -149,106 +142,136 @@ interface Splice {
   readonly text: ByteText
 }
 
-/** The splice that removes a member, together with a comma. */
-function removalOf(members: readonly Member[], index: number): Splice {
-  const member = members[index] as Member
-  const next = members[index + 1]
-  if (next) return { start: member.keyStart, end: next.keyStart, text: NO_BYTES }
-  const previous = members[index - 1]
-  return { start: previous ? previous.valueEnd : member.keyStart, end: member.valueEnd, text: NO_BYTES }
-}
-
-function editObject(text: ByteText, start: number, tokens: readonly string[], edit: BodyEdit): ByteText {
-  const token = unescapeKey(tokens[0] as string)
-  const members = membersOf(text, start)
-  const index = members.findLastIndex(member => member.key === token)
-  const present = members[index]
-  const opening = present ? text.charCodeAt(present.valueStart) : 0
-  if (present && tokens.length > 1 && (opening === OPEN_BRACE || opening === OPEN_BRACKET)) {
-    return editAt(text, present.valueStart, tokens.slice(1), edit)
+/** Edits the value at `at`. Returns the position after it. */
+function editValue(text: ByteText, at: number, node: EditTree, splices: (Splice | null)[]): number {
+  const { edit } = node
+  if (edit !== null && edit.op !== 'remove') {
+    const end = skipValue(text, at)
+    splices.push({ start: at, end, text: replacement(text, at, edit) })
+    return end
   }
-  if (edit.op === 'remove' && tokens.length > 1) return text
-  if (edit.op === 'remove') return index < 0 ? text : applySplice(text, removalOf(members, index))
-  if (present && tokens.length === 1) {
-    const { valueStart, valueEnd } = present
-    return applySplice(text, { start: valueStart, end: valueEnd, text: replacement(text, valueStart, edit) })
-  }
-  if (edit.op === 'arrange') return text
-  const value = asciiJson(tokens.slice(1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), edit.value))
-  if (present) return applySplice(text, { start: present.valueStart, end: present.valueEnd, text: value })
-  const open = skipSpace(text, start) + 1
-  const separator = members.length > 0 ? ascii(',') : NO_BYTES
-  return applySplice(text, { start: open, end: open, text: concat(asciiJson(token), ascii(':'), value, separator) })
-}
-
-function editAt(text: ByteText, at: number, tokens: readonly string[], edit: BodyEdit): ByteText {
   const code = text.charCodeAt(at)
-  if (code === OPEN_BRACE) return editObject(text, at, tokens, edit)
-  if (code !== OPEN_BRACKET || tokens.length < 2) {
-    const element = code === OPEN_BRACKET ? elementsOf(text, at)[Number(tokens[0])] : undefined
-    if (!element || edit.op === 'remove') return text
-    return applySplice(text, { ...element, text: replacement(text, element.start, edit) })
+  if (edit === null && code === OPEN_BRACE) return editObject(text, at, node, splices)
+  if (edit === null && code === OPEN_BRACKET) return editArray(text, at, node, splices)
+  return skipValue(text, at)
+}
+
+function editArray(text: ByteText, start: number, { children }: EditTree, splices: (Splice | null)[]): number {
+  const byIndex = new Map([...children].map(([key, child]) => [Number(key), child]))
+  let at = skipSpace(text, start + 1)
+  for (let index = 0; text.charCodeAt(at) !== CLOSE_BRACKET; index++) {
+    const child = byIndex.get(index)
+    at = skipSpace(text, child === undefined ? skipValue(text, at) : editValue(text, at, child, splices))
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
   }
-  const element = elementsOf(text, at)[Number(tokens[0])]
-  return element ? editAt(text, element.start, tokens.slice(1), edit) : text
+  return at + 1
 }
 
-function applySplice(text: ByteText, splice: Splice): ByteText {
-  return concat(text.slice(0, splice.start), splice.text, text.slice(splice.end))
+interface Found {
+  /** Index of the member. */
+  readonly index: number
+  /** Where the member's splices begin and end. */
+  readonly from: number
+  readonly to: number
 }
 
-interface Step {
-  /** The pointer tokens that are left, relative to the current value. */
-  readonly tokens: readonly string[]
-  readonly edit: BodyEdit
+const NONE: ReadonlySet<number> = new Set()
+
+function indexesOfRemoved(found: ReadonlyMap<EditTree, Found>): ReadonlySet<number> {
+  return new Set([...found].filter(([child]) => child.edit?.op === 'remove').map(([, { index }]) => index))
 }
 
-function inside(steps: readonly Step[]): Step[] {
-  return steps.map(({ tokens, edit }) => ({ tokens: tokens.slice(1), edit }))
-}
-
-/** Applies all edits to a value. Scans each part of the text only once, because a body may need an edit for each message. */
-function editAll(text: ByteText, steps: readonly Step[]): ByteText {
-  const start = skipSpace(text, 0)
-  if (text.charCodeAt(start) === OPEN_BRACKET && steps.every(({ tokens }) => tokens.length > 1)) {
-    return editElements(text, start, steps)
+function editObject(text: ByteText, start: number, { children }: EditTree, splices: (Splice | null)[]): number {
+  const members: { readonly keyStart: number; readonly valueEnd: number }[] = []
+  /** The last member of each key with edits. */
+  const found = new Map<EditTree, Found>()
+  let removes = false
+  let at = skipSpace(text, start + 1)
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyStart = at
+    const keyEnd = skipString(text, at)
+    const child = children.get(decodeKey(text.slice(keyStart + 1, keyEnd - 1)))
+    at = skipSpace(text, keyEnd)
+    if (text.charCodeAt(at) !== COLON) throw new SyntaxError('a colon was expected')
+    at = skipSpace(text, at + 1)
+    let valueEnd: number
+    if (child === undefined) valueEnd = skipValue(text, at)
+    else {
+      const earlier = found.get(child)
+      if (earlier !== undefined) splices.fill(null, earlier.from, earlier.to)
+      const from = splices.length
+      valueEnd = editMember(text, at, child, splices)
+      found.set(child, { index: members.length, from, to: splices.length })
+      removes ||= child.edit?.op === 'remove'
+    }
+    members.push({ keyStart, valueEnd })
+    at = skipSpace(text, valueEnd)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
   }
-  let edited = text
-  for (let from = 0, to = 1; from < steps.length; from = to++) {
-    while (steps[to]?.tokens[0] === steps[from]?.tokens[0]) to++
-    edited = editMember(edited, steps.slice(from, to))
+  const removed = removes ? indexesOfRemoved(found) : NONE
+  if (found.size < children.size) {
+    const added = addedMembers([...children].filter(([, child]) => !found.has(child)))
+    const separator = members.length > removed.size ? ascii(',') : NO_BYTES
+    const open = start + 1
+    if (added.length > 0) splices.push({ start: open, end: open, text: concat(joinBytes(added, ','), separator) })
   }
-  return edited
+  if (removed.size > 0) removeMembers(members, removed, splices)
+  return at + 1
 }
 
-/** Applies edits that all concern the same member. */
-function editMember(text: ByteText, steps: readonly Step[]): ByteText {
-  const start = skipSpace(text, 0)
-  const isDeep = steps.length > 1 && steps.every(({ tokens }) => tokens.length > 1)
-  const key = unescapeKey(steps[0]?.tokens[0] as string)
-  const member =
-    isDeep && text.charCodeAt(start) === OPEN_BRACE
-      ? membersOf(text, start).findLast(one => one.key === key)
-      : undefined
-  const opening = member ? text.charCodeAt(member.valueStart) : 0
-  if (member === undefined || (opening !== OPEN_BRACE && opening !== OPEN_BRACKET)) {
-    return steps.reduce((edited, { tokens, edit }) => editAt(edited, skipSpace(edited, 0), tokens, edit), text)
-  }
-  const { valueStart, valueEnd } = member
-  const value = editAll(text.slice(valueStart, valueEnd), inside(steps))
-  return applySplice(text, { start: valueStart, end: valueEnd, text: value })
+/** Edits a member's value. A scalar that has edits further in is replaced by an object. */
+function editMember(text: ByteText, at: number, child: EditTree, splices: (Splice | null)[]): number {
+  const code = text.charCodeAt(at)
+  if (child.edit !== null || code === OPEN_BRACE || code === OPEN_BRACKET) return editValue(text, at, child, splices)
+  const end = skipValue(text, at)
+  const value = newValue(child)
+  if (value !== null) splices.push({ start: at, end, text: value })
+  return end
 }
 
-/** Applies edits inside the elements of an array. No edit removes an element, so edits of different elements are independent. */
-function editElements(text: ByteText, start: number, steps: readonly Step[]): ByteText {
-  const byIndex = Map.groupBy(steps, ({ tokens }) => Number(tokens[0]))
+/** The value of a member that is missing; null if no edit sets it or anything in it. */
+function newValue({ edit, children }: EditTree): ByteText | null {
+  if (edit !== null) return edit.op === 'set' ? asciiJson(edit.value) : null
+  const members = addedMembers([...children])
+  return members.length === 0 ? null : concat(ascii('{'), joinBytes(members, ','), ascii('}'))
+}
+
+/** The text of missing members that are set, those set last first. */
+function addedMembers(children: readonly (readonly [key: string, child: EditTree])[]): ByteText[] {
+  const set = children.filter(([, { setAt }]) => setAt !== null)
+  set.sort(([, left], [, right]) => (right.setAt as number) - (left.setAt as number))
+  return set.map(([key, child]) => concat(asciiJson(key), ascii(':'), newValue(child) as ByteText))
+}
+
+/** Removes members, each together with a comma. */
+function removeMembers(
+  members: readonly { readonly keyStart: number; readonly valueEnd: number }[],
+  removed: ReadonlySet<number>,
+  splices: (Splice | null)[],
+): void {
+  const end = members.at(-1)!.valueEnd
+  let lastKept = members.length - 1
+  while (removed.has(lastKept)) lastKept--
+  for (const index of removed) {
+    if (index >= lastKept) continue
+    splices.push({ start: members[index]!.keyStart, end: members[index + 1]!.keyStart, text: NO_BYTES })
+  }
+  if (lastKept < 0) splices.push({ start: members[0]!.keyStart, end, text: NO_BYTES })
+  else if (lastKept < members.length - 1) splices.push({ start: members[lastKept]!.valueEnd, end, text: NO_BYTES })
+}
+
+/** Applies the edits in one pass over the text, because there may be thousands of them. */
+function applyTree(text: ByteText, tree: EditTree): ByteText {
+  const splices: (Splice | null)[] = []
+  editValue(text, skipSpace(text, 0), tree, splices)
+  const [first] = splices
+  if (first && splices.length === 1) return concat(text.slice(0, first.start), first.text, text.slice(first.end))
+  const inOrder = splices.filter(splice => splice !== null).sort((left, right) => left.start - right.start)
   const parts: ByteText[] = []
   let from = 0
-  for (const [index, element] of elementsOf(text, start).entries()) {
-    const own = byIndex.get(index)
-    if (own === undefined) continue
-    parts.push(text.slice(from, element.start), editAll(text.slice(element.start, element.end), inside(own)))
-    from = element.end
+  for (const splice of inOrder) {
+    parts.push(text.slice(from, splice.start), splice.text)
+    from = splice.end
   }
   parts.push(text.slice(from))
   return joinBytes(parts)
@@ -260,8 +283,17 @@ function editElements(text: ByteText, start: number, steps: readonly Step[]): By
  * be edited or replaced, but not removed.
  */
 export function editJson(text: ByteText, edits: readonly BodyEdit[]): ByteText {
-  const steps = edits.map(edit => ({ tokens: edit.path.slice(1).split('/'), edit }))
-  return editAll(text, steps)
+  let edited = text
+  let tree = newTree()
+  for (const [at, edit] of edits.entries()) {
+    const keys = edit.path.slice(1).split('/').map(unescapeKey)
+    if (hasConflict(tree, keys)) {
+      edited = applyTree(edited, tree)
+      tree = newTree()
+    }
+    addEdit(tree, keys, { edit, at })
+  }
+  return tree.children.size === 0 ? edited : applyTree(edited, tree)
 }
 
 /** Keeps only the last of duplicate members, so that the gateway and the upstream read the same value. */

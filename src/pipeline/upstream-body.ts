@@ -5,11 +5,12 @@
 import { applyRules, mayChange } from '../dialect/rules.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import { type ByteText, characters, decodeText, toBuffer } from '../lib/byte-text.ts'
+import type { BodyEdit } from '../lib/edit-tree.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import { type JsonObject, unescapeKey } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
 import { editMembers } from '../lib/json-members.ts'
-import { type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
+import { editJson, type Member } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 
 /** The client's body, from which the upstream's body is made. */

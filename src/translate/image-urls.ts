@@ -2,8 +2,8 @@
 
 import { dataUrl, isHttpUrl } from '../conversation/images.ts'
 import type { WireName } from '../generated/types.ts'
+import type { BodyEdit } from '../lib/edit-tree.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
-import type { BodyEdit } from '../lib/json-text.ts'
 
 export interface FetchedImage {
   /** One of the four supported image types. */

@@ -8,9 +8,9 @@ import type { Adapted, DialectFacts } from '../dialect/types.ts'
 import { borrows } from '../formats/chat/borrowed.ts'
 import { FORMATS } from '../formats/index.ts'
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
+import type { BodyEdit } from '../lib/edit-tree.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
-import type { BodyEdit } from '../lib/json-text.ts'
 
 export interface SameFormatPlan extends Adapted {
   /** The edits to make to the client's body before it is sent, except for the change of `model`. */

@@ -2,7 +2,8 @@
 
 import type { Endpoint, Upstream } from '../generated/types.ts'
 import { byteText, toBuffer } from '../lib/byte-text.ts'
-import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import type { BodyEdit } from '../lib/edit-tree.ts'
+import { editJson } from '../lib/json-text.ts'
 import type { Credential } from './credentials.ts'
 import type { ReachableUpstream } from './registry.ts'
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ascii, characters, decodeText, encodeText, joinBytes, parseUndecoded } from '../../src/lib/byte-text.ts'
+import type { BodyEdit } from '../../src/lib/edit-tree.ts'
 import { editMembers } from '../../src/lib/json-members.ts'
-import { type BodyEdit, editJson, hasDuplicates, membersOf, withoutDuplicates } from '../../src/lib/json-text.ts'
+import { editJson, hasDuplicates, membersOf, withoutDuplicates } from '../../src/lib/json-text.ts'
 
 test('replaces one value and leaves every other byte unchanged', () => {
   const body = encodeText(
@@ -138,4 +139,62 @@ test('many edits at once give the same text as one after another, and search a l
   })
   const all = Array.from({ length: count }, (_, index) => ({ op: 'remove' as const, path: `/messages/${index}/name` }))
   expect(decodeText(editJson(encodeText(long), all))).toBe(long.replaceAll('"name":"n",', ''))
+})
+
+test.each<[string, readonly BodyEdit[], string]>([
+  [
+    'after one within',
+    [
+      { op: 'remove', path: '/a/x/y' },
+      { op: 'set', path: '/a/x', value: 1 },
+    ],
+    '{"a":{"x":1}}',
+  ],
+  [
+    'before one within',
+    [
+      { op: 'set', path: '/a', value: 1 },
+      { op: 'set', path: '/a/x', value: 2 },
+    ],
+    '{"a":{"x":2}}',
+  ],
+  [
+    'twice',
+    [
+      { op: 'set', path: '/a', value: 1 },
+      { op: 'set', path: '/a', value: 2 },
+    ],
+    '{"a":2}',
+  ],
+  [
+    'after its removal',
+    [
+      { op: 'remove', path: '/a' },
+      { op: 'set', path: '/a/x', value: 1 },
+    ],
+    '{"a":{"x":1}}',
+  ],
+])('sets a value %s', (_, edits, expected) => {
+  expect(characters(editJson(ascii('{}'), edits))).toBe(expected)
+})
+
+test('the work of thousands of edits in one object grows in step with them', () => {
+  const workOf = (count: number) => {
+    const places = Array.from({ length: count }, (_, index) => `/properties/p${index}`)
+    const properties = Object.fromEntries(places.map((_, index) => [`p${index}`, { old: 1 }]))
+    const edits = places.flatMap((path, index): BodyEdit[] => {
+      if (index % 2 === 0) return [{ op: 'remove', path }]
+      return [
+        { op: 'remove', path: `${path}/old` },
+        { op: 'set', path: `${path}/new`, value: 1 },
+        { op: 'set', path: `${path}-added`, value: 1 },
+      ]
+    })
+    const charCodeAt = vi.spyOn(String.prototype, 'charCodeAt')
+    editJson(encodeText(JSON.stringify({ properties })), edits)
+    const work = charCodeAt.mock.calls.length
+    charCodeAt.mockRestore()
+    return work
+  }
+  expect(workOf(400) / workOf(100)).toBeLessThan(5)
 })

@@ -4,8 +4,8 @@
  * opencode#17902; read 2026-11).
  */
 
+import type { BodyEdit } from '../../lib/edit-tree.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import type { BodyEdit } from '../../lib/json-text.ts'
 
 export class CallIndexes {
   /** By the index of the choice. */

@@ -5,8 +5,8 @@
 
 import type { TaggedText } from '../../conversation/reasoning-tag.ts'
 import { TextUndo, type UndoPlan, undoneText } from '../../conversation/undo-text.ts'
+import type { BodyEdit } from '../../lib/edit-tree.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import type { BodyEdit } from '../../lib/json-text.ts'
 
 /** Returns the edits that restore a non-streamed reply. */
 export function undoneReply(reply: JsonObject, undoPlan: UndoPlan): BodyEdit[] {

@@ -6,8 +6,9 @@
 import { FenceFilter, withoutFence } from '../../conversation/code-fence.ts'
 import type { UndoPlan } from '../../conversation/undo-text.ts'
 import { ascii, type ByteText, concat, NO_BYTES } from '../../lib/byte-text.ts'
+import type { BodyEdit } from '../../lib/edit-tree.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { asciiJson, type BodyEdit } from '../../lib/json-text.ts'
+import { asciiJson } from '../../lib/json-text.ts'
 
 /** Returns the edits that restore tool names and remove code fences in a non-streamed reply. */
 export function undoneReply(reply: JsonObject, { names, unwrapsFence }: UndoPlan): BodyEdit[] {

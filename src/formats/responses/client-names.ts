@@ -4,8 +4,8 @@
  */
 
 import type { ToolNames } from '../../conversation/names.ts'
+import type { BodyEdit } from '../../lib/edit-tree.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import type { BodyEdit } from '../../lib/json-text.ts'
 
 /** Returns the edits that restore the names in a response. `path`: JSON pointer to the response. */
 export function namesInResponse(response: JsonObject, path: string, names: ToolNames): BodyEdit[] {

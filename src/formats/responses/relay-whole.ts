@@ -1,8 +1,8 @@
 /** Edits a non-streamed response of a same-format call on its way to the client. */
 
 import type { UsageReport } from '../../conversation/usage.ts'
+import type { BodyEdit } from '../../lib/edit-tree.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { BodyEdit } from '../../lib/json-text.ts'
 import { namesInResponse } from './client-names.ts'
 import type { ResponsesRelayOptions } from './relay.ts'
 import { writeUsage } from './usage.ts'
