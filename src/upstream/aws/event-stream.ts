@@ -12,6 +12,7 @@ import {
   parseUndecoded,
   toBuffer,
 } from '../../lib/byte-text.ts'
+import { GatheredChunks } from '../../lib/gathered-chunks.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { editJson } from '../../lib/json-text.ts'
 import { UpstreamFault } from '../fault.ts'
@@ -34,7 +35,11 @@ type Frame = ReturnType<typeof codec.decode>
 /** Takes chunks split at any position, and returns complete events. */
 export class EventStreamDecoder {
   readonly #frameBytesMax: number
-  #rest: Buffer = Buffer.alloc(0)
+  /** What has arrived of the next frame. */
+  readonly #rest = new GatheredChunks()
+  #restBytes = 0
+  /** How many bytes of the next frame must have arrived before they are looked at. */
+  #neededBytes = PRELUDE_BYTES
   /** Why decoding stopped: an UpstreamFault of kind `garbage` or `oversized`. */
   fault: UpstreamFault | null = null
 
@@ -44,10 +49,19 @@ export class EventStreamDecoder {
 
   /** Returns the events that this chunk completes, including those before a damaged frame. */
   push(chunk: Buffer): Buffer {
-    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#keep(chunk)
+    if (this.#restBytes < this.#neededBytes) return Buffer.alloc(0)
+    const bytes = this.#rest.take()
+    this.#restBytes = 0
     let text = NO_BYTES
     try {
-      for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) text = concat(text, eventOf(frame))
+      let at = 0
+      for (let end = this.#frameEnd(bytes, at); end <= bytes.length; end = this.#frameEnd(bytes, at)) {
+        text = concat(text, eventOf(decode(bytes.subarray(at, end))))
+        at = end
+      }
+      this.#neededBytes = this.#frameEnd(bytes, at) - at
+      this.#keep(bytes.subarray(at))
     } catch (error) {
       this.fault = UpstreamFault.from(error)
     }
@@ -56,20 +70,24 @@ export class EventStreamDecoder {
 
   /** Throws UpstreamFault when the stream ends inside a frame. */
   end(): void {
-    if (this.#rest.length > 0) throw new UpstreamFault('reset', 'the stream ended inside an event frame')
+    if (this.#restBytes > 0) throw new UpstreamFault('reset', 'the stream ended inside an event frame')
   }
 
-  #nextFrame(): Frame | null {
-    if (this.#rest.length < PRELUDE_BYTES) return null
-    const length = this.#rest.readUInt32BE(0)
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.#rest.add(bytes)
+    this.#restBytes += bytes.length
+  }
+
+  /** Where the frame ends that begins at `at`, or its prelude if that is incomplete. Throws UpstreamFault for a length that cannot be. */
+  #frameEnd(bytes: Buffer, at: number): number {
+    if (bytes.length - at < PRELUDE_BYTES) return at + PRELUDE_BYTES
+    const length = bytes.readUInt32BE(at)
     if (length > this.#frameBytesMax) {
       throw new UpstreamFault('oversized', `an event frame exceeds ${this.#frameBytesMax} bytes`)
     }
     if (length < FRAME_BYTES_MIN) throw damaged()
-    if (this.#rest.length < length) return null
-    const frame = decode(this.#rest.subarray(0, length))
-    this.#rest = this.#rest.subarray(length)
-    return frame
+    return at + length
   }
 }
 
