@@ -2,7 +2,15 @@
 
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { chatText, eventsOf, messagesText, question, streamOf, useConversionWorld } from '../support/conversion.ts'
+import {
+  CREDIT,
+  chatText,
+  eventsOf,
+  messagesText,
+  question,
+  streamOf,
+  useConversionWorld,
+} from '../support/conversion.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { readChatStream, readMessagesStream } from '../translate/sdk.ts'
 
@@ -110,6 +118,36 @@ test('a converted chat stream ends with the billed figures if the provider repor
   const row = await world.row()
   expect(row.estimated).toBe(true)
   expect(eventsOf(text).at(-2)?.data).toMatchObject({ choices: [], usage: usageOf(row) })
+})
+
+describe.each([
+  ['a free-form tool', (text: string) => ({ tool_calls: [{ index: 0, custom: { input: text } }] })],
+  ['a legacy function', (text: string) => ({ function_call: { arguments: text } })],
+])('what the model writes for %s', (_name, delta) => {
+  const LINE = ' lorem ipsum dolor sit amet'.repeat(40)
+  const deltas = [LINE, LINE, LINE].map(text => chunk(delta(text)))
+
+  test('is counted if the provider reports no usage, streamed or not', async () => {
+    const { function_call, tool_calls } = delta(LINE.repeat(3)) as { function_call?: object; tool_calls?: object[] }
+    const message = { role: 'assistant', content: null, ...(tool_calls ? { tool_calls } : { function_call }) }
+    world.answer(json(200, { ...CHUNK, object: 'chat.completion', choices: [{ index: 0, message }] }))
+    expect((await world.call(CHAT, question(GPT))).status).toBe(200)
+    const whole = await world.row()
+    expect(whole.output).toBeGreaterThan(500)
+    world.account = await world.running.account(CREDIT)
+    await chunksOf(question(GPT, INCLUDE), ...deltas, chunk({}, 'stop'), '[DONE]')
+    expect(await world.row()).toMatchObject({ estimated: true, output: whole.output })
+  })
+
+  test('uses up the wallet, which then ends the stream', async () => {
+    const credit = 2_000n * 2_400n
+    world.account = await world.running.account(credit)
+    const long = Array.from({ length: 200 }, () => chunk(delta(LINE)))
+    world.answer(streamOf(chatText(...long, chunk({}, 'stop'), '[DONE]')))
+    const text = await (await world.call(CHAT, question(GPT, { ...INCLUDE, max_tokens: 128_000 }))).text()
+    expect(text).toContain('insufficient_balance')
+    expect(await world.row()).toMatchObject({ status: 402, charged: credit, estimated: true })
+  })
 })
 
 describe('a stream whose provider forgets the finish reason', () => {

@@ -1,6 +1,5 @@
 /** Relays a Chat Completions stream to a Chat client. Chunks pass through unchanged except for the model's name. */
 
-import { argumentsFragment } from '../../conversation/arguments.ts'
 import { editData, replaceData } from '../../conversation/event-edit.ts'
 import { TemplateLearner } from '../../conversation/event-template.ts'
 import { type CountTokens, OutputGatherer } from '../../conversation/output-gatherer.ts'
@@ -32,7 +31,7 @@ import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { CallIndexes } from './call-indexes.ts'
 import { withDeltas } from './replay.ts'
-import { deltaMember, spokenParts } from './reply-parts.ts'
+import { callTexts, deltaMember, spokenParts } from './reply-parts.ts'
 import { ChunkUndo } from './undo.ts'
 import { readUsage } from './usage.ts'
 import { ChunkWriter } from './write-chunks.ts'
@@ -209,12 +208,9 @@ export class ChatRelay implements ReplyStream {
     const { text, reasoning } = spokenParts(delta)
     const refusal = textOrNull(delta.refusal) ?? ''
     for (const output of [reasoning, text, refusal]) this.#output.add(output)
-    const calls = arrayOrEmpty(delta.tool_calls)
-    this.#hasCalls ||= calls.length > 0
+    for (const written of callTexts(delta)) this.#output.add(written)
+    this.#hasCalls ||= arrayOrEmpty(delta.tool_calls).length > 0 || isObject(delta.function_call)
     this.#delivered ||= this.#hasCalls || reasoning + text + refusal !== ''
-    for (const call of calls) {
-      this.#output.add(argumentsFragment(objectOrNull(objectOrNull(call)?.function)?.arguments))
-    }
   }
 
   /** Learns a template for the fast path (EventTemplate) from a chunk whose only content is one delta. */

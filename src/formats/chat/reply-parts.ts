@@ -1,5 +1,6 @@
 /** Finds the text and the reasoning in a chat message or delta, wherever the upstream puts them. */
 
+import { argumentsFragment } from '../../conversation/arguments.ts'
 import type { OutputMember } from '../../conversation/event-template.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
@@ -21,6 +22,14 @@ export function spokenParts(message: JsonObject): SpokenParts {
     text: parts.map(part => (part?.type === 'text' ? (textOrNull(part.text) ?? '') : '')).join(''),
     reasoning: field || parts.map(part => (part?.type === 'thinking' ? thinkingText(part.thinking) : '')).join(''),
   }
+}
+
+/** Returns what a message or delta adds to its tool calls: arguments, or the input of free-form tools. */
+export function callTexts({ tool_calls, function_call }: JsonObject): string[] {
+  return [...arrayOrEmpty(tool_calls), { function: function_call ?? null }].map(call => {
+    const { function: fn, custom } = objectOrNull(call) ?? {}
+    return argumentsFragment(objectOrNull(fn)?.arguments ?? objectOrNull(custom)?.input)
+  })
 }
 
 function thinkingText(thinking: JsonValue | undefined): string {
