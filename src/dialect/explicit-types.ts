@@ -37,6 +37,14 @@ export function withExplicitTypes(schema: JsonObject): JsonObject {
   return JSON.stringify(rewritten) === JSON.stringify(schema) ? schema : rewritten
 }
 
+/** What OpenAI refuses at the root of a tool's schema, and Anthropic for the most part (errors that users report, read 2026-11). */
+const NOT_AT_THE_ROOT = ['$ref', 'anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const']
+
+/** Returns the schema of an object without a reference or a choice at its root; the schema itself if it has none there. */
+export function withPlainRoot(schema: JsonObject): JsonObject {
+  return NOT_AT_THE_ROOT.some(key => schema[key] !== undefined) ? new Rewriting(schema).plain(schema) : schema
+}
+
 class Rewriting {
   readonly #root: JsonObject
   /** Characters that copies may still add; null until there is one. */
@@ -47,8 +55,7 @@ class Rewriting {
   }
 
   root(): JsonObject {
-    const object = withoutMembers(this.#object(this.#root, []), ['enum', 'const'])
-    const node = this.#node({ ...object, type: 'object' }, [])
+    const node = this.#node({ ...this.plain(this.#root), type: 'object' }, [])
     if (!isObject(node.$defs)) return node
     // References to names with a slash are expanded.
     const named = Object.entries(node.$defs).filter(([name]) => !name.includes('/'))
@@ -56,6 +63,10 @@ class Rewriting {
       isObject(value) ? [[name, this.#node(withoutDefs(value), [`#/$defs/${name}`])] as const] : [],
     )
     return withMember(node, '$defs', Object.fromEntries(definitions) as JsonObject)
+  }
+
+  plain(schema: JsonObject): JsonObject {
+    return withoutMembers(this.#object(schema, []), NOT_AT_THE_ROOT)
   }
 
   /** Returns the schema of an object as one without a reference or a choice. */

@@ -2,7 +2,7 @@
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { withoutMembers } from './copy.ts'
-import { withExplicitTypes } from './explicit-types.ts'
+import { withExplicitTypes, withPlainRoot } from './explicit-types.ts'
 import type { Dialect } from './words.ts'
 
 type SchemaForm = Dialect['tools']['schema']
@@ -11,13 +11,14 @@ type SchemaForm = Dialect['tools']['schema']
 const DEPTH_MAX = 64
 
 /**
- * Returns a tool's parameters in the form that every upstream accepts: an object schema with `properties`. A schema that already
- * has this form is returned as is.
+ * Returns a tool's parameters in the form that every upstream accepts: an object schema with `properties`, and without a choice
+ * at its root. A schema that already has this form is returned as is.
  */
 export function toolSchema(schema: JsonValue | undefined, form: SchemaForm): JsonObject {
   const given = isObject(schema) ? schema : {}
   const kept = given.$schema === undefined ? given : withMetaSchema(given, form)
-  const object = kept.type === undefined ? { type: 'object', ...kept } : kept
+  const plain = withPlainRoot(kept)
+  const object = plain.type === undefined ? { type: 'object', ...plain } : plain
   const complete = isObject(object.properties) ? object : { ...object, properties: {} }
   return form === 'explicit_types' ? withExplicitTypes(complete) : complete
 }

@@ -41,6 +41,7 @@ const CHAT: Refusal[] = [
   ['a tool name with a dot', { tools: [tool('a.b')] }, { message: "Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'." }],
   ['a tool schema without properties', { tools: [tool('a', { type: 'object' })] }, { message: "Invalid schema for function 'a': In context=(), object schema missing properties.", code: 'invalid_function_parameters' }],
   ['a tool schema that is not an object schema', { tools: [tool('a', { type: 'string' })] }, { message: "Invalid schema for function 'a': schema must be a JSON Schema of 'type: \"object\"', got 'type: \"string\"'." }],
+  ['a tool schema with a choice at its root', { tools: [tool('a', { type: 'object', properties: {}, anyOf: [{}] })] }, { message: "Invalid schema for function 'a': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level." }],
   ['a strict schema that is open', { tools: [tool('a', { type: 'object', properties: {} }, { strict: true })] }, { message: "Invalid schema for function 'a': In context=(), 'additionalProperties' is required to be supplied and to be false." }],
   ['a choice without tools', { tool_choice: 'auto' }, { message: "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified." }],
   ['a parallel flag without tools', { parallel_tool_calls: false }, { message: "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified." }],

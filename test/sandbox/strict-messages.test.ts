@@ -42,6 +42,7 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['tool calls of the other format', { messages: [{ role: 'user', content: 'x' }, { role: 'assistant', content: 'y', tool_calls: [] }] }, 'messages.1.tool_calls: Extra inputs are not permitted'],
   ['a tool of the other format', { tools: [{ type: 'function', function: { name: 'a' } }] }, "tools.0: Input tag 'function' found using 'type' does not match any of the expected tags: 'custom', …"],
   ['a tool without a schema', { tools: [{ name: 'a' }] }, 'tools.0.custom.input_schema: Field required'],
+  ['a tool schema with a choice at its root', { tools: [tool('a', { input_schema: { type: 'object', anyOf: [] } })] }, 'tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level'],
   ['a tool schema without a type', { tools: [{ name: 'a', input_schema: {} }] }, 'tools.0.custom.input_schema.type: Field required'],
   ['a tool name with a dot', { tools: [tool('a.b')] }, "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"],
   ['two tools of one name', { tools: [tool('a'), tool('a')] }, 'tools: Tool names must be unique.'],

@@ -54,6 +54,11 @@ test.each<[string, unknown[], number, string]>([
   expect((reply.body.error as Fields).message).toContain(words)
 }) // biome-ignore format: a row per case
 
+test('refuses a tool schema with a choice at its root', async () => {
+  const { status, body } = await ask('Hello', { tools: [{ ...TOOL, parameters: { ...TOOL.parameters, oneOf: [] } }] })
+  expect([status, body.error]).toMatchObject([400, { code: 'invalid_function_parameters' }])
+})
+
 test('refuses to seal for a model that does not reason', async () => {
   const { status, body } = await ask('Hello', { model: 'plain', tools: [], include: SEALED.include })
   expect([status, body.error]).toMatchObject([400, { message: 'Encrypted content is not supported with this model.' }])

@@ -178,7 +178,10 @@ function checkTool(tool: Json, at: string): string {
   return made.name
 }
 
-function checkParameters(made: JsonObject, at: string): void {
+const NOT_AT_THE_ROOT = ['oneOf', 'anyOf', 'allOf', 'enum', 'not']
+
+/** Checks the parameters of a function, whose path is `at`. */
+export function checkParameters(made: JsonObject, at: string): void {
   const { parameters, name } = made
   if (parameters === undefined || parameters === null) return
   const refuse = (why: string) =>
@@ -186,6 +189,9 @@ function checkParameters(made: JsonObject, at: string): void {
   if (!isObject(parameters)) throw wrongType(at, 'an object', parameters)
   if (Object.keys(parameters).length > 0 && parameters.type !== 'object') {
     throw refuse(`schema must be a JSON Schema of 'type: "object"', got 'type: "${parameters.type ?? 'None'}"'.`)
+  }
+  if (NOT_AT_THE_ROOT.some(key => parameters[key] !== undefined)) {
+    throw refuse("schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.")
   }
   const isOpen = parameters.properties === undefined && parameters.additionalProperties === undefined
   if (parameters.type === 'object' && isOpen) throw refuse('In context=(), object schema missing properties.')

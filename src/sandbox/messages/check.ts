@@ -109,6 +109,9 @@ function checkTool(tool: Json, index: number, names: Set<string>): void {
     if (!isObject(tool.input_schema)) throw invalid(`${at}.input_schema: Field required`)
     if (tool.input_schema.type === undefined) throw invalid(`${at}.input_schema.type: Field required`)
     if (tool.input_schema.type !== 'object') throw invalid(`${at}.input_schema.type: Input should be 'object'`)
+    if (['oneOf', 'allOf', 'anyOf'].some(key => Object.hasOwn(tool.input_schema as JsonObject, key))) {
+      throw invalid(`${at}.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`)
+    }
   }
   if (typeof tool.name !== 'string') return
   if (names.has(tool.name)) throw invalid('tools: Tool names must be unique.')

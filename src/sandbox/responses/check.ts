@@ -3,6 +3,7 @@
  * through.
  */
 
+import { checkParameters } from '../chat/check.ts'
 import { emptyArray, missing, unknownParameter, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
@@ -85,9 +86,7 @@ function checkTools(body: JsonObject, facts: ModelFacts): void {
       if (Object.hasOwn(tool, field)) throw unknownParameter(`${at}.${field}`)
     if (typeof tool.name !== 'string') throw missing(`${at}.name`)
     if (tool.parameters === undefined) throw missing(`${at}.parameters`)
-    if (tool.parameters !== null && !isObject(tool.parameters)) {
-      throw wrongType(`${at}.parameters`, 'an object', tool.parameters)
-    }
+    checkParameters(tool, `${at}.parameters`)
   }
   const choice = body.tool_choice
   if (!isObject(choice) || choice.type !== 'function') return
