@@ -136,6 +136,26 @@ describe.each(CLIENTS)('a conversation in %s', (_format, begin) => {
   })
 })
 
+test.each(['claude-haiku-4-5', 'claude-opus-4-5'])('%s takes over between a call and its result', async model => {
+  const thinking = { type: 'enabled', budget_tokens: 2_000 } as const
+  const tools = [{ name: NAME, input_schema: { ...SCHEMA, required: ['city'] } }]
+  const question = { role: 'user', content: asks('Huế') } as const
+  const limit = { max_tokens: 4_000, tools, thinking }
+  for (const other of ['gpt-5.5', 'deepseek-v4-pro']) {
+    const { content } = await anthropic.messages.create({ ...limit, model: other, messages: [question] })
+    const calls = content.filter(block => block.type === 'tool_use')
+    expect(content.map(({ type }) => type)).toEqual(['thinking', 'tool_use'])
+    const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'Huế: rain' }) as const)
+    const messages: Anthropic.MessageParam[] = [
+      question,
+      { role: 'assistant', content },
+      { role: 'user', content: results },
+    ]
+    const reply = await anthropic.messages.create({ ...limit, model, messages })
+    expect(JSON.stringify(reply.content)).toContain('Huế: rain')
+  }
+})
+
 describe.each([
   ['streamed', true, {}],
   ['streamed, with reasoning', true, { forceReasoning: true, reasoningEffort: 'high', reasoningSummary: 'auto' }],

@@ -7,7 +7,7 @@ import { BUDGET_TOKENS_MIN, planMessagesReasoning, type ReasoningPlan } from '..
 import { planMessagesStructure } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
-import { endsInUnsignedToolTurn } from './thinking.ts'
+import { endsInForeignToolTurn, endsInUnsignedToolTurn } from './thinking.ts'
 
 /**
  * `maxTokens`: the output cap to send. In the result, `choice` is null if the client sent no tool choice, or one that is not an
@@ -42,6 +42,8 @@ function ownReasoning(
   const thinking = objectOrNull(body.thinking)
   if (thinking === null) return { fields: {}, reasons: dialect.reasoning.byDefault }
   if (!takesThinking(thinking, dialect)) return null
+  // Another vendor's thinking is removed, and the model cannot go on thinking in a turn that begins without it.
+  if (thinking.type === 'enabled' && endsInForeignToolTurn(body)) return { fields: {}, reasons: false }
   return { fields: { thinking: withinCap(thinking, body, maxTokens) }, reasons: thinking.type !== 'disabled' }
 }
 

@@ -28,9 +28,19 @@ function isForeign(block: JsonValue): boolean {
 
 /** Whether the last assistant turn has tool calls without signed thinking. After such a turn, thinking cannot be enabled. */
 export function endsInUnsignedToolTurn(body: JsonObject): boolean {
+  const thinking = thinkingOfToolTurn(body)
+  return thinking !== null && (thinking.length === 0 || thinking.some(isForeign))
+}
+
+/** Whether the last assistant turn has tool calls, and thinking that `withoutForeignThinking` removes. */
+export function endsInForeignToolTurn(body: JsonObject): boolean {
+  return thinkingOfToolTurn(body)?.some(isForeign) === true
+}
+
+/** Returns the thinking blocks of the last assistant turn; null if it has no tool calls. */
+function thinkingOfToolTurn(body: JsonObject): JsonObject[] | null {
   const messages = arrayOrEmpty(body.messages).filter(isObject)
   const blocks = arrayOrEmpty(messages.findLast(message => message.role === 'assistant')?.content).filter(isObject)
-  if (!blocks.some(block => block.type === 'tool_use')) return false
-  const thinking = blocks.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
-  return thinking.length === 0 || thinking.some(block => isForeign(block))
+  if (!blocks.some(block => block.type === 'tool_use')) return null
+  return blocks.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
 }
