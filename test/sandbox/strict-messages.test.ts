@@ -41,6 +41,7 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['a field of the other format', { reasoning_effort: 'low' }, 'reasoning_effort: Extra inputs are not permitted'],
   ['tool calls of the other format', { messages: [{ role: 'user', content: 'x' }, { role: 'assistant', content: 'y', tool_calls: [] }] }, 'messages.1.tool_calls: Extra inputs are not permitted'],
   ['a tool of the other format', { tools: [{ type: 'function', function: { name: 'a' } }] }, "tools.0: Input tag 'function' found using 'type' does not match any of the expected tags: 'custom', …"],
+  ['an email address as the end user', { metadata: { user_id: 'an@example.com' } }, 'metadata.user_id: user_id appears to contain an email address. Please send a uuid or hash value instead.'],
   ['a tool without a schema', { tools: [{ name: 'a' }] }, 'tools.0.custom.input_schema: Field required'],
   ['a tool schema with a choice at its root', { tools: [tool('a', { input_schema: { type: 'object', anyOf: [] } })] }, 'tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level'],
   ['a tool schema without a type', { tools: [{ name: 'a', input_schema: {} }] }, 'tools.0.custom.input_schema.type: Field required'],

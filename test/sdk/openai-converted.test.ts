@@ -144,6 +144,15 @@ describe.each(MODELS)('%s', model => {
   })
 })
 
+test.each(['user', 'safety_identifier'])(
+  'an email address as %s, which chat clients send, is no error',
+  async field => {
+    for (const model of MODELS)
+      await client.chat.completions.create({ ...ask(model, 'Hello'), [field]: 'an@example.com' })
+    await client.responses.create({ model: MODELS[0]!, input: 'Hello', [field]: 'an@example.com' })
+  },
+)
+
 test('other fields of chat clients are accepted: penalties, seeds, empty tools, null contents, several tool turns', async () => {
   const call = (id: string) => ({ id, type: 'function' as const, function: { name: 'f', arguments: '' } })
   const completion = await client.chat.completions.create({

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
+import { hash } from '../../src/conversation/names.ts'
 import { decodeText, encodeText } from '../../src/lib/byte-text.ts'
 import { editJson } from '../../src/lib/json-text.ts'
 import { passesThrough, planSameFormat } from '../../src/translate/same-format.ts'
@@ -109,6 +110,8 @@ const MESSAGES_EDITS: [string, DialectFacts, object, object][] = [
   ['system messages between turns become user turns', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: 'b', output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: 'b' }] }],
   ['system messages with nothing but settings are removed', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: [], output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }] }],
   ['the end user is removed', { end_user: { field: null } }, { metadata: { user_id: 'u' } }, {}],
+  ['an email address of the end user is hashed', {}, { metadata: { user_id: 'user an@example.com' } }, { metadata: { user_id: hash('user an@example.com') } }],
+  ['a phone number of the end user is hashed', {}, { metadata: { user_id: '+84 28 3822 1234' } }, { metadata: { user_id: hash('+84 28 3822 1234') } }],
 ]
 
 test.each(CHAT_EDITS)('chat: %s', (_, facts, before, after) => {

@@ -1,5 +1,6 @@
 /** Adapts the fields of a messages request other than messages and tools: output cap, thinking, effort, sampling, end user. */
 
+import { hash } from '../../conversation/names.ts'
 import { isEffortLevel, nearestLevel } from '../../conversation/reasoning-request.ts'
 import { readStopSequences } from '../../conversation/stop-sequences.ts'
 import {
@@ -110,11 +111,18 @@ export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts
   return stops.length === 0 ? withoutMembers(body, ['stop_sequences']) : withMember(body, 'stop_sequences', stops)
 }
 
+/**
+ * Ids that look like an email address or a phone number, which providers of this format refuse (`user_id appears to contain an
+ * email address`, BerriAI/litellm#10106, read 2026-11). Chat clients often send one.
+ */
+const PERSONAL = /@[^\s@]+\.|^\+?[\d\s().-]{7,}$/
+
 /** Writes the end user's id in a form that the upstream accepts, or removes it. */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   const metadata = objectOrNull(body.metadata)
   if (endUser.field === null) return withoutMembers(body, ['metadata'])
   const id = textOrNull(metadata?.user_id)
   if (metadata === null || id === null) return body
-  return withMember(body, 'metadata', withMember(metadata, 'user_id', endUserId(id, endUser)))
+  const written = endUserId(PERSONAL.test(id) ? hash(id) : id, endUser)
+  return withMember(body, 'metadata', withMember(metadata, 'user_id', written))
 }

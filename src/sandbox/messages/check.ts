@@ -26,6 +26,7 @@ export function checkMessagesRequest(body: JsonObject, facts: ModelFacts): void 
     if (Object.hasOwn(body, field)) throw invalid(`\`${field}\` is not supported for this model`)
   }
   checkThread(body)
+  checkEndUser(body.metadata)
   checkNumbers(body, facts)
   checkSystem(body.system)
   checkTools(body, facts)
@@ -41,6 +42,15 @@ function checkThread(body: JsonObject): void {
   throw invalid('thread: message threads are not supported here', {
     details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
   })
+}
+
+/** Refuses personal data as the id of the end user. */
+function checkEndUser(metadata: Json | undefined): void {
+  const id = isObject(metadata) ? metadata.user_id : undefined
+  if (typeof id !== 'string' || !id.includes('@')) return
+  throw invalid(
+    'metadata.user_id: user_id appears to contain an email address. Please send a uuid or hash value instead.',
+  )
 }
 
 function checkNumbers(body: JsonObject, facts: ModelFacts): void {
