@@ -2,6 +2,7 @@
 
 import { withoutWhiteSpace } from '../lib/byte-text.ts'
 import type { JsonValue } from '../lib/json.ts'
+import { pictureType } from '../lib/picture.ts'
 import type { ImageDetail, ImageSource } from './request.ts'
 
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
@@ -28,10 +29,22 @@ export function readDataUrl(url: string): DataUrl | null {
 }
 
 /** Returns the media type as providers spell it; null if it is not one of the four supported image types. */
-export function imageMediaType(mediaType: string): string | null {
+function imageMediaType(mediaType: string): string | null {
   const lower = mediaType.trim().toLowerCase()
   const known = lower === 'image/jpg' || lower === 'image/pjpeg' ? 'image/jpeg' : lower
   return IMAGE_TYPES.has(known) ? known : null
+}
+
+/** Base64 characters of an image's first bytes that show its type. */
+const HEAD_CHARACTERS = 32
+
+/**
+ * Returns the type of a base64 image: what its first bytes say, or else what the client says. Clients often say something else, and
+ * Anthropic refuses an image that is not what it is called (reports of users, read 2026-11). Null if it is not one of the four
+ * supported types.
+ */
+export function imageTypeOf(data: string, said: string): string | null {
+  return pictureType(Buffer.from(data.slice(0, HEAD_CHARACTERS), 'base64')) ?? imageMediaType(said)
 }
 
 export function dataUrl(mediaType: string, data: string): string {

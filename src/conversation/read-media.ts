@@ -1,7 +1,7 @@
 /** Reads images and files from the URLs in requests. Throws GatewayError `invalid_request` for media that no model accepts. */
 
 import { type JsonValue, objectOrNull, textOrNull } from '../lib/json.ts'
-import { imageMediaType, isHttpUrl, readDataUrl } from './images.ts'
+import { imageTypeOf, isHttpUrl, readDataUrl } from './images.ts'
 import { refuse } from './refuse.ts'
 import type { DocumentPart, ImagePart, TextPart } from './request.ts'
 
@@ -9,7 +9,7 @@ import type { DocumentPart, ImagePart, TextPart } from './request.ts'
 export function readImageUrl(url: string, place: string): ImagePart {
   if (isHttpUrl(url)) return { kind: 'image', source: { type: 'url', url } }
   const data = readDataUrl(url) ?? refuse(place, 'expected a data URL or an http(s) URL')
-  const mediaType = imageMediaType(data.mediaType)
+  const mediaType = imageTypeOf(data.data, data.mediaType)
   if (mediaType === null || data.data === '') {
     refuse(place, 'expected a base64 image of type image/png, image/jpeg, image/gif or image/webp')
   }
@@ -24,8 +24,8 @@ export function readImageSource(given: JsonValue | undefined, place: string): Im
   if (source?.type === 'file') {
     refuse(place, 'file ids belong to one provider and cannot be used here; send the image as base64')
   }
-  const mediaType = imageMediaType(textOrNull(source?.media_type) ?? '')
   const data = textOrNull(source?.data)
+  const mediaType = imageTypeOf(data ?? '', textOrNull(source?.media_type) ?? '')
   if (source?.type !== 'base64' || mediaType === null || data === null) {
     const types = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
     refuse(place, `expected a base64 image with a media_type of ${types}, or a URL`)
@@ -62,7 +62,7 @@ export function readFile(file: GivenFile): ImagePart | DocumentPart | TextPart {
   if (mediaType === 'application/pdf') {
     return { kind: 'document', source: { type: 'base64', mediaType, data }, title, place: documentPlace }
   }
-  const image = imageMediaType(mediaType)
+  const image = imageTypeOf(data, mediaType)
   if (image !== null) return { kind: 'image', source: { type: 'base64', mediaType: image, data } }
   if (mediaType.startsWith('text/') || mediaType === 'application/json') {
     const text = Buffer.from(data, 'base64').toString('utf8')

@@ -142,6 +142,20 @@ describe.each(MODELS)('%s', model => {
     expect(messageOf(completion).content).toMatch(/image\/png, 1×1/)
     expect(messageOf(completion).content).toMatch(/document/i)
   })
+
+  test.each(['image/jpeg', 'image/bmp', 'application/octet-stream'])(
+    'a PNG that is called %s does, too',
+    async type => {
+      const url = `data:${type};base64,${PNG}`
+      const completion = await client.chat.completions.create(
+        ask(model, [
+          { type: 'image_url', image_url: { url } },
+          { type: 'text', text: 'What is this?' },
+        ]),
+      )
+      expect(messageOf(completion).content).toMatch(/image\/png, 1×1/)
+    },
+  )
 })
 
 test.each(['user', 'safety_identifier'])(

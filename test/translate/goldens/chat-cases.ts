@@ -3,6 +3,8 @@
 import type { JsonObject } from '../../../src/translate/translator.ts'
 
 const PNG = 'iVBORw0KGgo='
+const JPEG = '/9j/4AAQSkZJRg=='
+const WEBP = 'UklGRhoAAABXRUJQVlA4TA=='
 const text = (value: string) => ({ type: 'text', text: value })
 const url = (value: string) => ({ type: 'image_url', image_url: { url: value, detail: 'high' } })
 const user = (content: unknown) => ({ role: 'user', content })
@@ -78,8 +80,8 @@ export const CHAT_CASES: Record<string, object> = {
       user([
         text('what are these?'),
         url(`data:image/png;base64,${PNG}`),
-        url(`DATA:image/JPG;charset=utf-8;base64,${PNG}`),
-        { type: 'image_url', image_url: `data:image/webp;base64,${PNG}` },
+        url(`DATA:image/JPG;charset=utf-8;base64,${JPEG}`),
+        { type: 'image_url', image_url: `data:image/webp;base64,${WEBP}` },
       ]),
     ],
   },

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../../src/translate/translator.ts'
 
 const PNG = 'iVBORw0KGgo='
+const JPEG = '/9j/4AAQSkZJRg=='
 const text = (value: string) => ({ type: 'text', text: value })
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } }
 const ephemeral = { cache_control: { type: 'ephemeral' } }
@@ -64,7 +65,7 @@ export const MESSAGES_CASES: Record<string, object> = {
       ask(
         text('what are these?'),
         { ...image, ...ephemeral },
-        { type: 'image', source: { type: 'base64', media_type: 'image/jpg', data: PNG } },
+        { type: 'image', source: { type: 'base64', media_type: 'image/jpg', data: JPEG } },
         { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } },
       ),
     ],
