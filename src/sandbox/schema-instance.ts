@@ -155,7 +155,9 @@ function buildArray(schema: JsonObject, name: string, depth: number, walk: Walk)
   if (Array.isArray(given)) return given
   const prefix = listOf(schema.prefixItems ?? (Array.isArray(schema.items) ? schema.items : undefined))
   const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items
-  const itemsMin = typeof schema.minItems === 'number' ? schema.minItems : Math.max(prefix.length, 1)
+  // Deep in the schema, lists are empty, so that recursive schemas end.
+  const usual = depth > LIMITS.depth / 3 ? 0 : 1
+  const itemsMin = typeof schema.minItems === 'number' ? schema.minItems : Math.max(prefix.length, usual)
   const itemsMax = typeof schema.maxItems === 'number' ? schema.maxItems : LIMITS.items
   const length = Math.min(itemsMin, itemsMax, LIMITS.items)
   const items: Json[] = []

@@ -54,6 +54,16 @@ const GOOD: Record<string, object> = {
   'unique enum items': { type: 'array', minItems: 2, uniqueItems: true, items: { enum: ['a', 'b'] } },
   tuples: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }], items: false, minItems: 2 },
   'what an array contains': { type: 'array', contains: { const: 7 }, minItems: 1 },
+  'a tree': {
+    $defs: {
+      node: {
+        type: 'object',
+        properties: { v: { type: 'string' }, kids: { type: 'array', items: { $ref: '#/$defs/node' } } },
+        required: ['v', 'kids'],
+      },
+    },
+    $ref: '#/$defs/node',
+  },
   'no items at most': { type: 'array', maxItems: 0, items: { type: 'string' } },
   anyOf: { anyOf: [{ type: 'null' }, { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }] },
   'oneOf beside properties': {
