@@ -386,7 +386,7 @@ export interface DialectFacts {
   }
   /** Tools, their calls and their results. */
   readonly tools?: {
-    /** Whether a tool choice may force a call (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` become the tool's name if there is only one tool, else auto. not_with_thinking: reasoning is switched off for the call; if that is impossible, the choice becomes auto. */
+    /** Whether a tool choice may force a call (`any`, `required`, a named tool). refused: the choice becomes auto, and the instructions ask for the call. named_only: `any` and `required` become the tool's name if there is only one tool; otherwise as refused. not_with_thinking: reasoning is switched off for the call; if that is impossible, as refused. */
     readonly forced?: 'accepted' | 'refused' | 'named_only' | 'not_with_thinking'
     /** Whether the upstream accepts the flag for parallel calls (`parallel_tool_calls`, `disable_parallel_tool_use`). */
     readonly parallel_flag?: boolean

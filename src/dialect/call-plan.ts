@@ -1,6 +1,7 @@
 /** Plans reasoning, a forced tool call and a JSON reply together, because each limits the others. */
 
 import type { ReasoningRequest } from '../conversation/request.ts'
+import type { UnforcedCall } from './forced-choice.ts'
 import { planForcedTool, type ReasoningPlan } from './reasoning-plan.ts'
 import { isStructureOurs, type StructureFacts, type StructurePlan } from './structure.ts'
 import type { DialectFacts } from './types.ts'
@@ -9,6 +10,8 @@ export interface CallPlan<Choice> {
   readonly reasoning: ReasoningPlan
   /** The `tool_choice` to send. */
   readonly choice: Choice
+  /** The call that the client forces, if `choice` does not; otherwise null. */
+  readonly unforcedCall: UnforcedCall | null
   /** Plan for requesting a JSON reply; null to send the client's own fields unchanged. */
   readonly structure: StructurePlan | null
 }
@@ -18,6 +21,8 @@ export interface CallRequest<Choice> {
   readonly choice: Choice
   /** Whether the choice forces a tool call. */
   readonly forces: boolean
+  /** The call that the client's own choice forces; null for none. */
+  readonly forcedCall: UnforcedCall | null
   /** Returns a choice that leaves it to the model whether to call a tool. */
   readonly unforced: () => Choice
   /** Whether the client has tools that the model may call. */
@@ -28,7 +33,7 @@ export interface CallRequest<Choice> {
 
 export function planCall<Choice>(facts: DialectFacts, request: CallRequest<Choice>): CallPlan<Choice> {
   const { dialect, formatPath, structure, reasoning } = facts
-  const { choice, forces, unforced, callable, reason, ask } = request
+  const { choice, forces, forcedCall, unforced, callable, reason, ask } = request
   const { method } = dialect.structuredOutput
   const asksHere = isStructureOurs(facts)
   // Forcing a tool to get JSON only works if the reply is converted, which turns the tool's input into the reply's text.
@@ -40,6 +45,7 @@ export function planCall<Choice>(facts: DialectFacts, request: CallRequest<Choic
   return {
     reasoning: plan,
     choice: forces && !forced ? unforced() : choice,
+    unforcedCall: forces && forced ? null : forcedCall,
     structure: asksHere ? ask({ request: structure, mode: method, canForceTool: repliesByTool && forced }) : null,
   }
 }

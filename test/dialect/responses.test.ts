@@ -32,6 +32,9 @@ import {
   user,
 } from './responses-support.ts'
 
+/** What a model is told if no tool can be forced. */
+const ASKED = { instructions: 'Reply with a call of one of your tools, not with text.' }
+
 /** Case name, the upstream's dialect words, body before and body after. Each case holds for same-format and converted calls. */
 // biome-ignore format: one case per line
 const BOTH: [string, Words, object, object][] = [
@@ -51,13 +54,13 @@ const BOTH: [string, Words, object, object][] = [
   ['reasoning is off', OPENAI, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'none' } }],
   ['reasoning can be off if another format has a switch', DEEPSEEK, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'none' } }],
   ['reasoning gets the lowest effort where it cannot be off', { reasoning: { parameter: 'reasoning_effort', levels: ['low', 'high'], disable: 'refused' } }, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'low' } }],
-  ['a tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
-  ['a named tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: { type: 'function', name: 'f' } }, { tools, tool_choice: 'auto' }],
-  ['a set of tools cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: [] } }, { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } }],
+  ['a tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto', ...ASKED }],
+  ['a named tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: { type: 'function', name: 'f' } }, { tools, tool_choice: 'auto', instructions: 'Reply with a call of the tool f, not with text.' }],
+  ['a set of tools cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: [] } }, { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] }, ...ASKED }],
   ['only a named tool can be forced', { tools: { forced: 'named_only' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: { type: 'function', name: 'f' } }],
-  ['of several tools none is named', { tools: { forced: 'named_only' } }, { tools: [...tools, ...tools], tool_choice: 'required' }, { tools: [...tools, ...tools], tool_choice: 'auto' }],
+  ['of several tools none is named', { tools: { forced: 'named_only' } }, { tools: [...tools, ...tools], tool_choice: 'required' }, { tools: [...tools, ...tools], tool_choice: 'auto', ...ASKED }],
   ['a forced tool switches reasoning off', { ...DEEPSEEK, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'required', reasoning: { effort: 'none' } }],
-  ['a tool is not forced if reasoning cannot be switched off', { reasoning: { parameter: null, by_default: true }, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
+  ['a tool is not forced if reasoning cannot be switched off', { reasoning: { parameter: null, by_default: true }, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto', ...ASKED }],
   ['the parallel flag is removed', { tools: { parallel_flag: false } }, { tools, parallel_tool_calls: false }, { tools }],
   ['strict is removed', { tools: { strict: 'drop' } }, { tools: [fn('f', { strict: true })] }, { tools: [fn('f')] }],
   ['the meta schema is removed', { tools: { schema: 'no_meta_schema' } }, { tools: [fn('f', { strict: false, parameters: { $schema: 'x', type: 'object', properties: {} } })] }, { tools }],

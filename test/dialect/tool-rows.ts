@@ -38,6 +38,8 @@ export const TOOL_ROWS: Readonly<Record<string, Row>> = {
       if (tools.forced === 'named_only') expect(isNamed).toBe(true)
       if (tools.forced === 'refused') expect([isForced, isNamed]).toEqual([false, false])
       if (tools.forced === 'accepted') expect(isForced).toBe(true)
+      const isAsked = text.includes('Reply with a call of one of your tools, not with text.')
+      expect(isAsked, 'a call that is not forced is asked for').toBe(!isForced && !isNamed)
     },
   },
   'tools.parallel_flag': {

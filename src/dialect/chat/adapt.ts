@@ -3,6 +3,7 @@
 import { isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { callInstruction } from '../forced-choice.ts'
 import { withResults } from '../results.ts'
 import { replyFactsOf, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
@@ -22,11 +23,15 @@ export const adaptChat: Adapt = (given, facts) => {
   const { dialect } = facts
   const found = findCalls(given, facts, visitCalls)
   const { names } = found
-  const { reasoning, choice, structure } = planChat(given, facts)
+  const { reasoning, choice, unforcedCall, structure } = planChat(given, facts)
   const rewriter = rewriterFor(found, dialect.tools.callId)
   let body = given
   if (Array.isArray(body.messages)) {
-    const messages = messagesFor(body.messages, { facts, rewriter, instruction: structure?.instruction ?? null })
+    const instructions = [
+      ...(structure?.instruction ? [structure.instruction] : []),
+      ...(unforcedCall === null ? [] : [callInstruction(unforcedCall, names)]),
+    ]
+    const messages = messagesFor(body.messages, { facts, rewriter, instructions })
     body = withMember(body, 'messages', messages)
   }
   body = withCap(body, facts)
@@ -46,10 +51,10 @@ interface MessagePlan {
   readonly facts: DialectFacts
   /** Rewrites the names and ids of tool calls; null if all can stay. */
   readonly rewriter: CallRewriter | null
-  readonly instruction: string | null
+  readonly instructions: readonly string[]
 }
 
-function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction }: MessagePlan): JsonValue[] {
+function messagesFor(given: readonly JsonValue[], { facts, rewriter, instructions }: MessagePlan): JsonValue[] {
   const { turns, tools, reasoning } = facts.dialect
   const rules = contentRules(facts)
   const drops = dropsCacheBreakpoints(facts)
@@ -77,7 +82,7 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
         return changed
     }
   })
-  const instructed = instruction === null ? each : withInstruction(each, instruction, turns)
+  const instructed = instructions.reduce((messages, text) => withInstruction(messages, text, turns), each)
   return withPrefill(placed(withResults(instructed, tools.resultImages, RESULTS), turns), turns, facts.formatPath)
 }
 

@@ -1,6 +1,6 @@
 /** Plans the tool choice, the reasoning and a JSON reply for a chat request. */
 
-import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { type CallPlan, planCall } from '../call-plan.ts'
 import { onlyName } from '../forced-choice.ts'
 import { planChatReasoning } from '../reasoning-plan.ts'
@@ -16,6 +16,7 @@ export function planChat(body: JsonObject, facts: DialectFacts): CallPlan<JsonVa
   return planCall(facts, {
     choice,
     forces: hasTools && isForced(choice),
+    forcedCall: hasTools && isForced(body.tool_choice) ? { name: nameIn(body.tool_choice) } : null,
     unforced: () => 'auto',
     callable: hasTools && choice !== 'none',
     reason: request => planChatReasoning(request, dialect.reasoning, circumstances),
@@ -25,6 +26,11 @@ export function planChat(body: JsonObject, facts: DialectFacts): CallPlan<JsonVa
 
 function isForced(choice: JsonValue | undefined): boolean {
   return choice === 'required' || (isObject(choice) && (choice.type === 'function' || choice.type === 'custom'))
+}
+
+function nameIn(choice: JsonValue | undefined): string | null {
+  const { function: fn, custom } = objectOrNull(choice) ?? {}
+  return textOrNull(objectOrNull(fn ?? custom)?.name)
 }
 
 /**

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } fro
 import { planBetas } from '../betas.ts'
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { callInstruction } from '../forced-choice.ts'
 import { replyFactsOf, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, dropsCacheBreakpoints } from '../types.ts'
@@ -23,7 +24,7 @@ export const adaptMessages: Adapt = (given, facts) => {
   const found = findCalls(given, facts, visitCalls)
   const { names } = found
   const cap = capFor(given, facts)
-  const { reasoning, choice, structure } = planMessages(given, facts, cap ?? 0)
+  const { reasoning, choice, unforcedCall, structure } = planMessages(given, facts, cap ?? 0)
   let body = cap === null ? given : withMember(given, 'max_tokens', cap)
   if (dropsCacheBreakpoints(facts)) body = withoutCacheBreakpoints(body)
   if (Array.isArray(body.messages)) {
@@ -34,6 +35,7 @@ export const adaptMessages: Adapt = (given, facts) => {
   if (names !== null) body = withToolNames(body, names)
   body = withReasoning(body, facts, reasoning)
   body = withinStrictLimits(withStructure(body, structure, facts), facts)
+  if (unforcedCall !== null) body = withInstruction(body, callInstruction(unforcedCall, names))
   body = placed(body, facts)
   body = withSampling(body, facts, reasoning.reasons)
   body = withStops(body, facts)

@@ -1,6 +1,13 @@
 /** Decides how a messages request expresses tool choice, reasoning and structured output for the upstream's model. */
 
-import { arrayOrEmpty, type JsonObject, type JsonValue, numberOrNull, objectOrNull } from '../../lib/json.ts'
+import {
+  arrayOrEmpty,
+  type JsonObject,
+  type JsonValue,
+  numberOrNull,
+  objectOrNull,
+  textOrNull,
+} from '../../lib/json.ts'
 import { type CallPlan, planCall } from '../call-plan.ts'
 import { onlyName } from '../forced-choice.ts'
 import { BUDGET_TOKENS_MIN, planMessagesReasoning, type ReasoningPlan } from '../reasoning-plan.ts'
@@ -17,9 +24,11 @@ export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: n
   const { dialect, formatPath } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
   const choice = choiceOf(body, dialect)
+  const given = objectOrNull(body.tool_choice)
   return planCall(facts, {
     choice,
-    forces: (hasTools || formatPath === 'same') && (choice?.type === 'any' || choice?.type === 'tool'),
+    forces: (hasTools || formatPath === 'same') && isForced(choice),
+    forcedCall: hasTools && isForced(given) ? { name: textOrNull(given?.name) } : null,
     unforced: () => choice && autoChoice(choice),
     callable: hasTools && choice?.type !== 'none',
     reason(request) {
@@ -30,6 +39,10 @@ export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: n
     },
     ask: planMessagesStructure,
   })
+}
+
+function isForced(choice: JsonObject | null): boolean {
+  return choice?.type === 'any' || choice?.type === 'tool'
 }
 
 /** Returns the client's own reasoning settings if the model accepts them; null if they must be planned. */

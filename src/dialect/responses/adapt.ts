@@ -3,6 +3,7 @@
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { type CallRewriter, rewriterFor } from '../call-rewriter.ts'
 import { withMember, withoutMembers } from '../copy.ts'
+import { callInstruction } from '../forced-choice.ts'
 import { withResults } from '../results.ts'
 import { replyFactsOf, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
@@ -21,12 +22,13 @@ export const adaptResponses: Adapt = (given, facts) => {
   const { dialect } = facts
   const found = findCalls(given, facts, visitCalls)
   const { names } = found
-  const { reasoning, choice, structure } = planResponses(given, facts)
+  const { reasoning, choice, unforcedCall, structure } = planResponses(given, facts)
   const rewriter = rewriterFor(found, dialect.tools.callId)
   let body = withInput(given, facts, rewriter)
   body = withTools(body, choice, facts)
   if (names !== null) body = withToolNames(body, names)
   body = withStructure(body, structure, dialect.turns)
+  if (unforcedCall !== null) body = withInstruction(body, callInstruction(unforcedCall, names), dialect.turns)
   body = withReasoning(body, facts, reasoning)
   body = withSampling(body, dialect, reasoning.reasons)
   body = withCap(body, facts)

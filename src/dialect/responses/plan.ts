@@ -2,7 +2,7 @@
 
 import { nearestLevel } from '../../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../../conversation/request.ts'
-import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { type CallPlan, planCall } from '../call-plan.ts'
 import { onlyName } from '../forced-choice.ts'
 import { effortOf, type ReasoningPlan } from '../reasoning-plan.ts'
@@ -21,6 +21,8 @@ export function planResponses(body: JsonObject, facts: DialectFacts): CallPlan<J
   return planCall(facts, {
     choice,
     forces: hasTools && isForced(choice),
+    forcedCall:
+      hasTools && isForced(body.tool_choice) ? { name: textOrNull(objectOrNull(body.tool_choice)?.name) } : null,
     unforced: () => unforced(choice),
     callable: hasTools && choice !== 'none',
     reason: request => planReasoning(request, dialect.reasoning, hasTools),
