@@ -91,6 +91,15 @@ export function fitStrictMessages(schemas: readonly JsonObject[]): boolean {
   return schemas.length <= STRICT_SCHEMAS_MAX && optional <= OPTIONAL_PROPERTIES_MAX && unions <= UNIONS_MAX
 }
 
+/**
+ * Returns the reply schema for a chat upstream, whose root must be an object (`schema must be a JSON Schema of 'type: "object"'`):
+ * a reference at the root is resolved. Null for any other root.
+ */
+export function objectRoot({ $ref, ...schema }: JsonObject): JsonObject | null {
+  const resolved = typeof $ref === 'string' ? { ...definition(schema, $ref), ...schema } : schema
+  return resolved.type === 'object' && withPlainRoot(resolved) === resolved ? resolved : null
+}
+
 /** Keywords that messages upstreams accept in a reply schema. All others are moved to the description. */
 const REPLY_KEYWORDS = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'anyOf', 'allOf'],

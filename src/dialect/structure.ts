@@ -2,7 +2,7 @@
 
 import type { StructureRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { qualifiesForStrictChat, replySchema } from './schemas.ts'
+import { objectRoot, qualifiesForStrictChat, replySchema } from './schemas.ts'
 import { type DialectFacts, NOTHING_TO_UNDO, type ReplyFacts } from './types.ts'
 import type { Dialect } from './words.ts'
 
@@ -64,11 +64,13 @@ export function planChatStructure({ request, mode, canForceTool }: StructureFact
     case 'tool':
       return canForceTool ? { ...NONE, tool: describedSchema(request) } : promptPlan(request)
     default: {
+      const schema = objectRoot(request.schema)
+      if (schema === null) return promptPlan(request)
       const format = {
         name: formatName(request.name),
         ...(request.description !== null && { description: request.description }),
-        schema: request.schema,
-        ...(request.strict && qualifiesForStrictChat(request.schema) && { strict: true }),
+        schema,
+        ...(request.strict && qualifiesForStrictChat(schema) && { strict: true }),
       }
       return { ...NONE, fields: { response_format: { type: 'json_schema', json_schema: format } } }
     }

@@ -63,3 +63,33 @@ test('responses.parse, with a model that speaks the responses format', async () 
   })
   expect(response.output_parsed).toEqual(EXPECTED)
 })
+
+/** Roots that GPT does not take, and Claude does. */
+const ROOTS: readonly z.ZodType[] = [
+  z.array(TRIP),
+  z.union([TRIP, z.object({ reason: z.string() })]),
+  z
+    .object({
+      get trips() {
+        return z.array(TRIP)
+      },
+    })
+    .meta({ id: 'Trips' }),
+]
+
+test.each(['gpt-5.5', 'gpt-5.5-instant', 'grok-4.3', 'gemini-3.5-flash'])(
+  'messages.create of %s, with a list, a choice or a reference as the root of the schema',
+  async model => {
+    for (const type of ROOTS) {
+      const { $schema: _, ...schema } = z.toJSONSchema(type, { reused: 'ref' })
+      const { content } = await anthropic.messages.create({
+        model,
+        max_tokens: 2_000,
+        messages: [{ role: 'user', content: QUESTION }],
+        output_config: { format: { type: 'json_schema', schema } },
+      })
+      const text = content.map(block => (block.type === 'text' ? block.text : '')).join('')
+      expect(type.safeParse(JSON.parse(text))).toMatchObject({ success: true })
+    }
+  },
+)

@@ -237,6 +237,14 @@ function checkReasoning(body: JsonObject, facts: ModelFacts): void {
   if (!EFFORTS.includes(String(effort))) throw wrongValue('reasoning_effort', effort, EFFORTS)
 }
 
+export function checkReplyRoot(name: string, { type = 'None' }: JsonObject, param: string): void {
+  if (type === 'object') return
+  throw invalid(
+    `Invalid schema for response_format '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`,
+    { param },
+  )
+}
+
 function checkForm(form: Json | undefined): void {
   if (form === undefined || form === null) return
   if (!isObject(form)) throw wrongType('response_format', 'an object', form)
@@ -253,6 +261,7 @@ function checkForm(form: Json | undefined): void {
     )
   }
   if (!isObject(made.schema)) throw missing('response_format.json_schema.schema')
+  checkReplyRoot(made.name, made.schema, 'response_format')
   if (made.strict === true && made.schema.type === 'object' && made.schema.additionalProperties !== false) {
     throw invalid(
       `Invalid schema for response_format '${made.name}': In context=(), 'additionalProperties' is required to be supplied and to be false.`,

@@ -3,7 +3,7 @@
  * through.
  */
 
-import { checkParameters } from '../chat/check.ts'
+import { checkParameters, checkReplyRoot } from '../chat/check.ts'
 import { emptyArray, missing, unknownParameter, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
@@ -102,6 +102,7 @@ function checkForm(text: Json | undefined): void {
   if (format.type !== 'json_schema') return
   if (typeof format.name !== 'string') throw missing('text.format.name')
   if (!isObject(format.schema)) throw missing('text.format.schema')
+  checkReplyRoot(format.name, format.schema, 'text.format.schema')
   if (format.strict === true && format.schema.type === 'object' && format.schema.additionalProperties !== false) {
     throw invalid(
       `Invalid schema for response_format '${format.name}': In context=(), 'additionalProperties' is required to be supplied and to be false.`,
