@@ -167,6 +167,13 @@ test.each(['user', 'safety_identifier'])(
   },
 )
 
+test('a tool that is declared twice is declared once, as Claude requires', async () => {
+  const tools = ['old', 'new'].map(description => {
+    return { type: 'function' as const, function: { name: 'look', description, parameters: {} } }
+  })
+  await client.chat.completions.create({ ...ask('claude-opus-5', 'Hello'), tools })
+})
+
 test('other fields of chat clients are accepted: penalties, seeds, empty tools, null contents, several tool turns', async () => {
   const call = (id: string) => ({ id, type: 'function' as const, function: { name: 'f', arguments: '' } })
   const completion = await client.chat.completions.create({

@@ -9,16 +9,18 @@ import { cacheControl } from './read-content.ts'
 import type { ClientTools } from './write-calls.ts'
 
 export function readTools(body: JsonObject): ToolRequest {
-  const definitions = [
+  const given = [
     ...arrayOrEmpty(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`)),
     ...arrayOrEmpty(body.functions).map((fn, index) => readFunction(fn, `functions[${index}]`)),
   ]
+  // Other formats require that names are unique. The last definition counts.
+  const definitions = [...new Map(given.map(tool => [tool.name, tool])).values()]
   // A message in the legacy form has room for one call only.
   const oneCallOnly = body.parallel_tool_calls === false || clientToolsOf(body).legacy
-  const given = body.tool_choice ?? body.function_call
-  if (given === null || given === undefined) return { definitions, choice: null, oneCallOnly }
-  const allowed = allowedTools(given)
-  if (allowed === null) return { definitions, choice: readChoice(given), oneCallOnly }
+  const choice = body.tool_choice ?? body.function_call
+  if (choice === null || choice === undefined) return { definitions, choice: null, oneCallOnly }
+  const allowed = allowedTools(choice)
+  if (allowed === null) return { definitions, choice: readChoice(choice), oneCallOnly }
   return {
     definitions: definitions.filter(tool => allowed.names.has(tool.name)),
     choice: { mode: allowed.required ? 'any' : 'auto' },
