@@ -1,8 +1,12 @@
 /** Numbered secrets from the environment, keyed hashes and sealed values. Nothing in this file ever prints a secret. */
 
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import assert from 'node:assert/strict'
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { type ByteText, byteText, concat, encodeText, ofCharacters, toBuffer } from './byte-text.ts'
 
 const SECRET_BYTES = 32
+/** Block size of SHA-256. */
+const BLOCK_BYTES = 64
 const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_MAX = 32_767
@@ -54,9 +58,34 @@ export function generateSecretSet(): string {
   return `1:${randomBytes(SECRET_BYTES).toString('base64')}`
 }
 
-/** HMAC-SHA-256, 32 bytes. */
+interface Pads {
+  readonly inner: ByteText
+  readonly outer: ByteText
+}
+
+const padsOfSecrets = new WeakMap<Buffer, Pads>()
+
+/** The secret combined with the two pads of HMAC (RFC 2104). */
+function padsOf(secret: Buffer): Pads {
+  const known = padsOfSecrets.get(secret)
+  if (known !== undefined) return known
+  assert(secret.length <= BLOCK_BYTES)
+  const padded = (pad: number) => {
+    return byteText(Buffer.from(Array.from({ length: BLOCK_BYTES }, (_, at) => pad ^ (secret[at] ?? 0))))
+  }
+  const pads = { inner: padded(0x36), outer: padded(0x5c) }
+  padsOfSecrets.set(secret, pads)
+  return pads
+}
+
+function sha256(bytes: ByteText): ByteText {
+  return ofCharacters(hash('sha256', toBuffer(bytes), 'latin1'))
+}
+
+/** HMAC-SHA-256, 32 bytes, with a secret of at most 64. The object that `createHmac` makes would cost more than the hash. */
 export function keyedHash(secret: Buffer, text: string): Buffer {
-  return createHmac('sha256', secret).update(text, 'utf8').digest()
+  const { inner, outer } = padsOf(secret)
+  return toBuffer(sha256(concat(outer, sha256(concat(inner, encodeText(text))))))
 }
 
 /**

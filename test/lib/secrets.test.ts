@@ -1,6 +1,7 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { isUuid, uuidv7 } from '../../src/lib/ids.ts'
-import { generateSecretSet, open, parseSecretSet, seal } from '../../src/lib/secrets.ts'
+import { generateSecretSet, keyedHash, open, parseSecretSet, seal } from '../../src/lib/secrets.ts'
 
 const secret = Buffer.alloc(32, 7).toString('base64')
 
@@ -49,6 +50,15 @@ test('a sealed value opens for its own row only, and not when a tag is short', (
     expect(() => open(set, short, keyId => `row 1|${keyId}`)).toThrow('damaged')
   }
   expect(() => open(set, { ...sealed, iv: sealed.iv.subarray(1) }, keyId => `row 1|${keyId}`)).toThrow('damaged')
+})
+
+test.each([1, 32, 64])('hashes with a secret of %i bytes are HMACs, whatever the text', length => {
+  const secretBytes = randomBytes(length)
+  for (const text of ['', 'sk-live', 'khoá ☂ 🙂', '\u0000\ud800', 'x'.repeat(10_000)]) {
+    const hmac = createHmac('sha256', secretBytes).update(text, 'utf8').digest()
+    expect(keyedHash(secretBytes, text)).toEqual(hmac)
+    expect(keyedHash(Buffer.from(secretBytes), text)).toEqual(hmac)
+  }
 })
 
 test('ids are version 7, carry their time, sort by it and do not repeat', () => {
