@@ -8,6 +8,7 @@ import { freeformText } from '../../conversation/freeform.ts'
 import type { PartStart } from '../../conversation/reply.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ClientTool, ResponsesEcho } from './echo.ts'
+import { BLANK, formOf } from './form.ts'
 
 export type CallStart = PartStart & { readonly kind: 'call' }
 
@@ -42,6 +43,9 @@ export function itemId(kind: keyof typeof ID_PREFIXES, { newId }: WriterFacts): 
 const BEGUN = { status: 'in_progress' } as const
 const DONE = { status: 'completed' } as const
 
+/** `incomplete`: the reply was truncated within the item. */
+export type EndStatus = 'completed' | 'incomplete'
+
 export function textContent(text: string): JsonObject {
   return { type: 'output_text', text, annotations: [], logprobs: [] }
 }
@@ -59,9 +63,8 @@ export function summaryPart(text: string): JsonObject {
   return { type: 'summary_text', text }
 }
 
-export function begunReasoning(id: string): JsonObject {
-  return { id, type: 'reasoning', ...BEGUN, summary: [] }
-}
+/** Reasoning that has no content yet. Its only blank is its id. */
+export const REASONING_ADDED = formOf({ id: BLANK, type: 'reasoning', ...BEGUN, summary: [] })
 
 /**
  * Returns a finished reasoning item. `envelope`: the token that carries the provider's encrypted reasoning (see

@@ -11,13 +11,15 @@ import type { JsonObject } from '../../lib/json.ts'
 import { carrierIdOf, ownIdOf, type WrittenItem } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { failureCodeOf } from './failure.ts'
-import { EventLog } from './write-events.ts'
+import { BLANK, formOf, quoted } from './form.ts'
+import { EventLog, ITEM_ADDED, ITEM_DONE } from './write-events.ts'
 import {
-  begunReasoning,
   callItem,
+  type EndStatus,
   envelopeOf,
   itemId,
   messageItem,
+  REASONING_ADDED,
   ReplyCalls,
   reasoningItem,
   refusalContent,
@@ -25,10 +27,9 @@ import {
 } from './write-items.ts'
 import { CallItem, MessageItem, type OpenItem, ReasoningItem } from './write-parts.ts'
 import { endState, failedState, ResponseObject, type ResponseState } from './write-response.ts'
-import { jsonWith, TEXT } from './written-texts.ts'
 
-/** `incomplete`: the reply was truncated within the item. */
-type EndStatus = 'completed' | 'incomplete'
+/** The empty item whose id carries the others. */
+const CARRIER = formOf(reasoningItem(BLANK, [], null))
 
 export class ResponsesWriter implements ReplyWriter {
   readonly #events = new EventLog()
@@ -66,7 +67,11 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   delta(text: string): void {
-    this.#open?.delta(text)
+    const item = this.#open
+    if (item === null) return
+    const frame = item.frame ?? item.begin()
+    if (frame !== null) this.#events.delta(frame, text)
+    item.text.add(text)
   }
 
   startSection(): void {
@@ -87,7 +92,7 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   recordFramed(text: ByteText): void {
-    this.#open?.recordFramed(text)
+    this.#open?.text.addWritten(text)
   }
 
   end(stopReason: StopReason, usage: TokenUsage): ByteText {
@@ -113,10 +118,9 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   #finish(status: EndStatus): void {
-    const done = this.#over?.item.close(this.#over.seal) ?? null
+    const done = this.#over?.item.close(this.#over.seal, status) ?? null
     this.#over = null
-    if (done === null) return
-    this.#addDone({ ...done.item, status }, done.texts)
+    if (done !== null) this.#addDone(done)
   }
 
   #itemOf(part: PartStart): OpenItem {
@@ -136,18 +140,19 @@ export class ResponsesWriter implements ReplyWriter {
     if (!this.#echo.refersToItems) return
     const id = carrierIdOf(this.#items, this.#facts.wrapJson)
     if (id === null) return
-    // This id carries the items of the whole reply, so it is long, and several events repeat it. It is serialized only once. As
-    // ASCII without escapes, it just needs quotes.
-    const texts = [ofCharacters(`"${id}"`)]
-    const output_index = this.#items.length
-    this.#events.add('response.output_item.added', { output_index, item: begunReasoning(TEXT) }, texts)
-    this.#addDone(reasoningItem(TEXT, [], null), texts)
+    // This id carries the items of the whole reply, so it is long, and several events repeat it.
+    const written = quoted(id)
+    this.#events.add(ITEM_ADDED, [this.#nextIndex, REASONING_ADDED.fill([written])])
+    this.#addDone({ type: 'reasoning', json: CARRIER.fill([written]) })
   }
 
-  #addDone(item: JsonObject, texts: readonly ByteText[] = []): void {
-    const json = jsonWith(item, texts)
-    this.#events.addDone(this.#items.length, json)
-    this.#items.push({ type: item.type, json })
+  #addDone(item: WrittenItem): void {
+    this.#events.add(ITEM_DONE, [this.#nextIndex, item.json])
+    this.#items.push(item)
+  }
+
+  get #nextIndex(): ByteText {
+    return ofCharacters(String(this.#items.length))
   }
 }
 

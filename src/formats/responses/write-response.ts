@@ -3,10 +3,11 @@
 import type { WriterFacts } from '../../conversation/format.ts'
 import type { StopReason } from '../../conversation/reply.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
-import { ascii, type ByteText, concat, encodeText, joinBytes } from '../../lib/byte-text.ts'
+import { ascii, type ByteText, concat, joinBytes, NO_BYTES } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { WrittenItem } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
+import { jsonOf } from './form.ts'
 import { writeUsage } from './usage.ts'
 
 /** Members that do not depend on the request. Nothing is stored, even if the request asks for it. */
@@ -19,6 +20,7 @@ const CONSTANT: JsonObject = {
   store: false,
   top_logprobs: 0,
 }
+const BEHIND_ITEMS = concat(ascii('],'), jsonOf(CONSTANT).slice(1, -1), ascii(','))
 
 /**
  * Large members that repeat the request. They are empty in the first events, because clients only read them in the finished
@@ -37,7 +39,7 @@ export interface ResponseState {
 }
 
 const OPEN = { error: null, incomplete_details: null, completed_at: null, usage: null } as const
-export const IN_PROGRESS: ResponseState = { status: 'in_progress', ...OPEN }
+const IN_PROGRESS: ResponseState = { status: 'in_progress', ...OPEN }
 
 export function endState(reason: StopReason, usage: TokenUsage, nowSeconds: number): ResponseState {
   const cut = reason === 'max_tokens' ? 'max_output_tokens' : reason === 'blocked' ? 'content_filter' : null
@@ -70,17 +72,22 @@ export class ResponseObject {
 
   /** Returns the initial state as JSON. */
   begun(): ByteText {
-    return encodeText(JSON.stringify({ ...this.whole(IN_PROGRESS, []), ...LEFT_OUT_AT_THE_START }))
+    return this.#json(IN_PROGRESS, NO_BYTES, { ...this.#fields, ...LEFT_OUT_AT_THE_START })
   }
 
   /** Returns the final state as JSON, from serialized items. */
   ended(state: ResponseState, items: readonly WrittenItem[]): ByteText {
-    const head = encodeText(JSON.stringify({ ...this.#head, ...state })).slice(0, -1)
-    const output = joinBytes(
-      items.map(({ json }) => json),
-      ',',
+    const output = items.map(({ json }) => json)
+    return this.#json(state, joinBytes(output, ','), this.#fields)
+  }
+
+  #json(state: ResponseState, output: ByteText, fields: JsonObject): ByteText {
+    const members = concat(
+      jsonOf(this.#head).slice(0, -1),
+      ascii(','),
+      jsonOf(state).slice(1, -1),
+      ascii(',"output":['),
     )
-    const rest = encodeText(JSON.stringify({ ...CONSTANT, ...this.#fields })).slice(1)
-    return concat(head, ascii(',"output":['), output, ascii('],'), rest)
+    return concat(members, output, BEHIND_ITEMS, jsonOf(fields).slice(1))
   }
 }
