@@ -17,8 +17,9 @@ export class GatheredText {
   #pieces: ByteText[] = []
 
   add(piece: string): void {
-    this.#read()
-    this.#text += piece
+    // Once text has come in written form, more is written, too: what came before is only decoded if it is asked for.
+    if (this.#written.length === 0 && this.#pieces.length === 0) this.#text += piece
+    else this.addWritten(encodeText(JSON.stringify(piece).slice(1, -1)))
   }
 
   addWritten(piece: ByteText): void {
