@@ -64,7 +64,7 @@ export class StreamFeed {
         }
       }
       const end = eventEnd(all, at)
-      this.#read(at === 0 && end === all.length ? chunk : chunk.subarray(at, end))
+      this.#read(at === 0 && end === all.length ? chunk : chunk.subarray(at, end), { skims: !this.#reader.atBorder })
       at = end
     }
   }
@@ -81,12 +81,20 @@ export class StreamFeed {
     }
   }
 
-  #read(chunk: Buffer): void {
+  /** `skims`: the chunk is the rest of an event that may need no parsing. */
+  #read(chunk: Buffer, { skims } = { skims: false }): void {
     const stream = this.#stream
     for (const event of this.#reader.push(chunk)) {
-      this.#write(this.#push(event))
+      this.#write((skims ? this.#skim(event) : null) ?? this.#push(event))
       if (stream.finished) return
     }
+  }
+
+  /** Returns the client's events for an event that needs no parsing; null for any other. */
+  #skim({ raw }: SseEvent): ByteText | null {
+    const all = byteText(raw)
+    const events = all.includes('\r') ? null : (this.#stream.skim?.(all, 0) ?? null)
+    return this.#stream.skimmedTo === all.length ? events : null
   }
 
   #push(event: SseEvent): ByteText {

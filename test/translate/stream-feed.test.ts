@@ -108,14 +108,19 @@ describe.each(WIRES)('a chat stream to a client of %s', client => {
     )
   })
 
-  test('takes the fast path for pieces of one kind', () => {
+  test.each([0, 1, 40])('takes the fast path for pieces of one kind, cut %i bytes into each event', offset => {
     const bytes = chatBytes(
       Array.from({ length: 20 }, (): ContentPart => ['text', 'Hà "Nội"\n']),
       'none',
       true,
     )
     const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
-    expect(throughFeed(open(), bytes, cuts).skimmed).toBe(19)
+    const { skimmed } = throughFeed(
+      open(),
+      bytes,
+      cuts.map(at => at + offset),
+    )
+    expect(skimmed).toBe(19)
   })
 })
 
