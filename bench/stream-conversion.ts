@@ -3,7 +3,7 @@
  * raw bytes. Runs the whole relay, with a hold that grows, but without sockets.
  * Uses one process and one thread. The kinds take turns in short slices, so that a busy machine slows all of them equally. Prints
  * a Markdown table.
- * Run: npm exec node bench/stream-conversion.ts [seconds per row]
+ * Run: npm exec node bench/stream-conversion.ts [seconds per row] [rows, such as "text burst"]
  */
 
 import { makeEnvelopeSigner } from '../src/conversation/envelope.ts'
@@ -31,7 +31,7 @@ const WARM_UP_ROUNDS = 8
 const EVENTS_PER_STREAM = 400
 /** Size of a chunk when a provider sends faster than the gateway reads: as much as a socket delivers at once. */
 const BURST_BYTES = 16_384
-const secondsPerRow = Number(process.argv[2] ?? 3)
+const [secondsPerRow = '3', rows = ''] = process.argv.slice(2)
 
 interface Way {
   /** Relays the chunks of one stream and returns the bytes that went out. */
@@ -280,7 +280,8 @@ console.log(
 console.log('|---|---|---|--:|--:|--:|--:|--:|--:|--:|')
 for (const shape of SHAPES) {
   for (const mode of ['paced', 'burst'] as const) {
-    const figure = await measure(await lanesOf(shape, mode), secondsPerRow * DIRECTIONS.length)
+    if (!`${shape} ${mode}`.includes(rows)) continue
+    const figure = await measure(await lanesOf(shape, mode), Number(secondsPerRow) * DIRECTIONS.length)
     const convertedBy = ({ upstream, format }: Direction) => figure(`${upstream.wire} → ${format}`)
     for (const direction of DIRECTIONS) {
       const { wire } = direction.upstream
