@@ -8,7 +8,7 @@ import { vndToMicro } from '../lib/money.ts'
 import type { Period } from '../lib/period.ts'
 import { CONCURRENCY_HELD, CONCURRENCY_MAX, isCallsPerMinute, RATE_HELD } from './key-rate.ts'
 import type { KeyRow } from './key-secret.ts'
-import { cleanLabel } from './keys.ts'
+import { cleanLabel, LOCKED_ACCOUNT } from './keys.ts'
 
 /** Highest spending limit, in whole dong. */
 export const KEY_CAP_VND_MAX = 1_000_000_000
@@ -38,11 +38,11 @@ const CHANGE = `update api_key k set label = $3, monthly_cap_micro_vnd = $4::tex
     allowed_models = (select array_agg(name order by place) from json_array_elements_text($7::text::json) with ordinality as given(name, place)),
     rate_limit_per_minute = case when ${RATE_HELD} then k.rate_limit_per_minute else $8::text::integer end,
     concurrency_max = case when ${CONCURRENCY_HELD} then k.concurrency_max else $9::text::integer end
-  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
+  where account_id = ${LOCKED_ACCOUNT} and key_id = $2::text::bigint and revoked_at is null returning key_id`
 const SET_CAP = `update api_key set monthly_cap_micro_vnd = $3::text::bigint
-  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
+  where account_id = ${LOCKED_ACCOUNT} and key_id = $2::text::bigint and revoked_at is null returning key_id`
 const PAUSE = `update api_key set disabled_at = case when $3 = 'on' then coalesce(disabled_at, now()) end
-  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
+  where account_id = ${LOCKED_ACCOUNT} and key_id = $2::text::bigint and revoked_at is null returning key_id`
 
 /**
  * Changes all settings of a key at once. False if the account has no such active key. Throws RangeError for a number out of

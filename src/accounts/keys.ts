@@ -22,6 +22,11 @@ export interface ApiKey extends KeyRow {
 }
 
 const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
+/**
+ * The account $1, after locking its wallet. Changes of keys lock it in a trigger anyway (`keys_version`), but only after the key:
+ * a transaction that has locked the wallet and then changes the key, such as one that deletes the account, would deadlock.
+ */
+export const LOCKED_ACCOUNT = '(select account_id from wallet where account_id = $1::text::bigint for no key update)'
 const COUNT = `select count(*)::integer as active, nextval(pg_get_serial_sequence('api_key', 'key_id')) as key_id
   from api_key where account_id = $1::text::bigint and revoked_at is null and not playground`
 const INSERT = `insert into api_key
@@ -32,7 +37,7 @@ const INSERT = `insert into api_key
 const ERASED = `encryption_id = null, encryption_iv = null, ciphertext = null, replaced_hash = null, replaced_pepper_id = null,
     replaced_until = null`
 const REVOKE = `update api_key set revoked_at = now(), ${ERASED}
-  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
+  where account_id = ${LOCKED_ACCOUNT} and key_id = $2::text::bigint and revoked_at is null returning key_id`
 /** Erases the keys' names too, because they may contain personal data. */
 const REVOKE_ALL = `update api_key set revoked_at = coalesce(revoked_at, now()), label = '', ${ERASED}
   where account_id = $1::text::bigint`

@@ -8,7 +8,7 @@ import type { AnySql, Sql } from '../lib/database.ts'
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
 import type { FoundKey } from './find-key.ts'
 import type { KeySecrets } from './key-secret.ts'
-import { lockKeys } from './keys.ts'
+import { LOCKED_ACCOUNT, lockKeys } from './keys.ts'
 
 /** Name of the key on usage pages. */
 const LABEL = 'playground'
@@ -23,7 +23,7 @@ const INSERT = `insert into api_key (account_id, key_hash, pepper_id, label, pla
    where account_id = $1::text::bigint and blocked_at is null
   on conflict (account_id) where playground do nothing`
 const SET_LIMIT = `update api_key set monthly_cap_micro_vnd = $3::text::bigint
-  where account_id = $1::text::bigint and key_id = $2::text::bigint`
+  where account_id = ${LOCKED_ACCOUNT} and key_id = $2::text::bigint`
 const SPENT = `select coalesce(sum(charged_micro_vnd), 0)::text as spent from usage_daily
   where account_id = $1::text::bigint and day = limit_began('daily')
     and key_id = (select key_id from api_key where account_id = $1::text::bigint and playground)`

@@ -5,7 +5,7 @@
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { hashKey, type KeyRow, type KeySecrets, makeKey, sealKey } from './key-secret.ts'
-import { showKey } from './keys.ts'
+import { LOCKED_ACCOUNT, showKey } from './keys.ts'
 
 export const OVERLAP_HOURS_MAX = 24
 
@@ -16,7 +16,7 @@ const REPLACE = `update api_key set
     replaced_until = case when $4::text::integer > 0 then now() + make_interval(hours => $4::text::integer) end,
     key_hash = decode($5, 'hex'), pepper_id = $6::text::smallint, last4 = $7, encryption_id = $8::text::smallint,
     encryption_iv = decode($9, 'hex'), ciphertext = decode($10, 'hex'), rotations = rotations + 1, rotated_at = now()
-  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null and rotations = $3::text::integer
+  where account_id = ${LOCKED_ACCOUNT} and key_id = $2::text::bigint and revoked_at is null and rotations = $3::text::integer
   returning replaced_until`
 /** `fresh`: the key was rotated less than five minutes ago, so submitting the form again returns the same new secret. */
 const ROTATED = `select rotations, rotated_at > now() - interval '5 minutes' as fresh, replaced_until from api_key

@@ -4,6 +4,7 @@ import type { AnySql, Sql } from '../lib/database.ts'
 import { keyedHash } from '../lib/secrets.ts'
 import { countSealedAuthenticators, rotateAuthenticators } from './authenticator-seal.ts'
 import { hashKey, type KeyRow, type KeySecrets, openKey, sealKey } from './key-secret.ts'
+import { LOCKED_ACCOUNT } from './keys.ts'
 
 const BATCH_ROWS = 200
 
@@ -14,7 +15,7 @@ const NEXT = `select account_id, key_id, encryption_id, encryption_iv, ciphertex
 /** Does nothing if the key was revoked or replaced in the meantime. */
 const REPLACE = `update api_key set key_hash = decode($4, 'hex'), pepper_id = $5::text::smallint,
     encryption_id = $6::text::smallint, encryption_iv = decode($7, 'hex'), ciphertext = decode($8, 'hex')
-  where account_id = $1::text::bigint and key_id = $2::text::bigint and encryption_iv = decode($3, 'hex')
+  where account_id = ${LOCKED_ACCOUNT} and key_id = $2::text::bigint and encryption_iv = decode($3, 'hex')
   returning key_id`
 /** Leaves out the playground's keys: nobody holds a secret for them, so they depend on no pepper or encryption key. */
 const IN_USE = `select pepper_id, encryption_id, count(*)::integer as keys,

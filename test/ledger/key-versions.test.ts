@@ -1,15 +1,23 @@
 /** The version of a wallet's keys: as long as it lasts, holds are placed without reading the key. */
 
+import { randomBytes } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
+import { changeKey, pauseKey, setKeyCap } from '../../src/accounts/key-settings.ts'
+import { lockKeys, revokeAllKeys, revokeKey } from '../../src/accounts/keys.ts'
+import { playgroundKey } from '../../src/accounts/playground-key.ts'
+import { replaceSecret } from '../../src/accounts/replace-secret.ts'
+import { rotateKeys } from '../../src/accounts/rotate.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
   CALL_MICRO_VND,
+  type Customer,
   call,
   createCustomer,
   eventually,
   holdRequest,
   keysVersionOf,
   patient,
+  secrets,
   startLedger,
   withNewKey,
 } from './world.ts'
@@ -97,4 +105,33 @@ test('counts for a call whose hold waits while the key is being revoked', async 
     return { waiting }
   })
   expect(await waiting).toEqual({ outcome: 'refused_key', state: 'revoked' })
+})
+
+const NO_LIMITS = { limitVnd: null, limitReset: null, expiresAt: null, allowedModels: null } as const
+const SETTINGS = { ...NO_LIMITS, label: 'new', callsPerMinute: null, callsInFlight: null }
+const newer = { currentId: 2, secrets: new Map([...secrets.encryption.secrets, [2, randomBytes(32)]]) }
+
+test.each<readonly [string, (customer: Customer) => Promise<unknown>]>([
+  ['revoked', customer => revokeKey(sql, customer)],
+  ['paused', customer => pauseKey(sql, customer, true)],
+  ['limited', customer => setKeyCap(sql, { ...customer, capVnd: 1 })],
+  ['changed', customer => changeKey(sql, customer, SETTINGS)],
+  ['replaced', customer => replaceSecret(sql, secrets, { ...customer, rotations: 0, overlapHours: 1 })],
+  ['sealed again', () => rotateKeys(sql, { ...secrets, encryption: newer })],
+  ['used in a playground with another limit', customer => playgroundKey(sql, secrets, { ...customer, dailyVndMax: 2 })],
+])('a key can be %s while its account is being deleted, and neither fails', async (_, change) => {
+  const customer = await createCustomer(sql, CALL_MICRO_VND)
+  await playgroundKey(sql, secrets, { ...customer, dailyVndMax: 1 })
+  const { changing } = await sql.begin(async transaction => {
+    await lockKeys(transaction, customer.accountId)
+    const changing = change(customer)
+    await eventually(
+      () => sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      sessions => sessions.length === 1,
+    )
+    await revokeAllKeys(transaction, customer.accountId)
+    return { changing }
+  })
+  await changing
+  expect((await call(ledger, customer)).held).toEqual({ outcome: 'refused_key', state: 'revoked' })
 })
