@@ -63,7 +63,7 @@ type Row = Readonly<Record<'n' | 'balance' | 'free', string | null>>
 
 /**
  * Returns one answer per request, in order: an admitted call, or null for a call that HOLD has to decide, because its wallet was
- * left out, or because two calls of the wallet know its keys at different versions. Each request must have its key's `access`,
+ * left out, or because an earlier call of the wallet knows its keys at another version. Each request must have its key's `access`,
  * and must not have been sent before. Rejects with the driver's error.
  */
 export async function placeCoveredHolds(
@@ -73,7 +73,8 @@ export async function placeCoveredHolds(
 ): Promise<readonly (HoldResult | null)[]> {
   const wallets = byWallet(rows, row => row.access!.accountId).map(({ accountId, indexes }) => {
     const { keysVersion } = rows[indexes[0]!]!.access!
-    const alike = indexes.filter(index => rows[index]!.access!.keysVersion === keysVersion)
+    const different = indexes.findIndex(index => rows[index]!.access!.keysVersion !== keysVersion)
+    const alike = different < 0 ? indexes : indexes.slice(0, different)
     return { accountId, keysVersion, indexes: alike, calls: alike.map(index => rows[index]!) }
   })
   const [row] = await pool.query<Row>(HOLD_COVERED, [WALLETS.pack(wallets), instanceId])

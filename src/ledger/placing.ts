@@ -160,21 +160,24 @@ export class Placing {
     }
   }
 
-  /** Resolves the holds that HOLD_COVERED places; returns the other requests. */
+  /**
+   * Resolves the holds that HOLD_COVERED places; returns the other requests. Of each wallet, it asks for the calls before the first
+   * one that only HOLD can decide, so that none overtakes that one.
+   */
   async #placeCovered(batch: Placement[]): Promise<Placement[]> {
-    const asked = batch.filter(({ row, inDoubt }) => row.access !== null && !inDoubt)
+    const undecided = new Set<number | null>()
+    const asked = batch.filter(({ row: { access }, accountId, inDoubt }) => {
+      const wallet = access?.accountId ?? accountId
+      if (access === null || inDoubt) undecided.add(wallet)
+      return !undecided.has(wallet)
+    })
     if (asked.length === 0) return batch
     const startedMs = performance.now()
     const rows = asked.map(placement => placement.row)
     const results = await placeCoveredHolds(this.#options.pool, rows, this.#options.instanceId())
-    this.#answered(asked, startedMs)
-    const placed = new Set<Placement>()
-    for (const [index, placement] of asked.entries()) {
-      const result = results[index]!
-      if (result === null) continue
-      placed.add(placement)
-      placement.resolve(result)
-    }
+    const placed = new Set(asked.filter((_, index) => results[index] !== null))
+    this.#answered(placed.size, startedMs)
+    for (const [index, placement] of asked.entries()) if (placed.has(placement)) placement.resolve(results[index]!)
     return placed.size === batch.length ? [] : batch.filter(placement => !placed.has(placement))
   }
 
@@ -183,7 +186,7 @@ export class Placing {
     const rows = batch.map(placement => placement.row)
     const withinLimits = batch.some(({ limited }) => limited)
     const results = await placeHolds(this.#options.pool, rows, this.#options.instanceId(), { withinLimits })
-    this.#answered(batch, startedMs)
+    this.#answered(batch.length, startedMs)
     const again: Placement[] = []
     for (const [index, placement] of batch.entries()) {
       const result = results[index]!
@@ -194,8 +197,8 @@ export class Placing {
     return again.length === 0 ? NOTHING_AGAIN : { items: again, pauseMs: 0 }
   }
 
-  #answered(batch: readonly Placement[], startedMs: number): void {
-    this.#options.metrics.holdBatches.answered(batch.length, startedMs)
+  #answered(calls: number, startedMs: number): void {
+    this.#options.metrics.holdBatches.answered(calls, startedMs)
     if (this.#failures > 0) {
       this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres is responding again' })
     }

@@ -8,6 +8,7 @@ import { Relay } from '../support/relay.ts'
 import {
   addMoney,
   CALL_MICRO_VND,
+  type Customer,
   call,
   createCustomer,
   eventually,
@@ -72,6 +73,18 @@ test('cuts the hold to what is left when nothing else is held', async () => {
   expect(await here.admit(holdRequest(customer), patient)).toMatchObject({ outcome: 'admitted', heldMicroVnd: 5n })
 })
 
+test('counts a hold once, although the short statement was asked for it first', async () => {
+  const ledger = await startLedger(database.url)
+  const customer = await createCustomer(database.sql, 5n)
+  expect((await ledger.admit(holdRequest(customer), patient)).outcome).toBe('admitted')
+  const sum = ledger
+    .metrics()
+    .counts.holdBatches.calls.samples()
+    .find(({ suffix }) => suffix === '_sum')
+  expect(sum?.value).toBe(1)
+  await ledger.close()
+})
+
 test('answers empty at once when the balance is 0', async () => {
   const customer = await createCustomer(database.sql, 0n)
   expect(await here.admit(holdRequest(customer), patient)).toEqual({ outcome: 'empty' })
@@ -107,6 +120,32 @@ test('a waiting call continues with the same key when money is credited', async 
   await addMoney(database.sql, customer.accountId, CALL_MICRO_VND)
   here.wake(customer.accountId)
   expect(await waiting).toMatchObject({ outcome: 'admitted' })
+})
+
+test.each([
+  ['has a limit', () => null],
+  ['has changed since this process read it', ({ access }: Customer) => ({ ...access, keysVersion: -1 })],
+])('a waiting call whose key %s is not overtaken by the call behind it', async (_, accessOf) => {
+  const ledger = await startLedger(database.url, { limits: { admissionRetryMs: 60_000 } })
+  const customer = await createCustomer(database.sql, 160n * CALL_MICRO_VND)
+  const amount = (calls: bigint) => microVnd(calls * CALL_MICRO_VND)
+  await there.admit(holdRequest(customer, { holdMinMicroVnd: amount(150n) }), patient)
+  const before = holdRequest(customer, { holdMinMicroVnd: amount(10n) })
+  await ledger.admit(before, patient)
+  const wants = [
+    { holdMinMicroVnd: amount(1n) },
+    { holdMinMicroVnd: amount(8n), access: accessOf(customer) },
+    { holdMinMicroVnd: amount(1n), holdMaxMicroVnd: amount(9n) },
+  ]
+  const waiting = []
+  for (const want of wants) {
+    waiting.push(ledger.admit(holdRequest(customer, want), patient))
+    await expect.poll(() => ledger.metrics().waiting, { timeout: 20_000 }).toBe(waiting.length)
+  }
+  await ledger.settle(settlement(customer, { callId: before.callId, costMicroVnd: microVnd(0n) }))
+  const answers = await Promise.all(waiting)
+  expect(answers).toMatchObject([1n, 8n, 1n].map(calls => ({ outcome: 'admitted', heldMicroVnd: amount(calls) })))
+  await ledger.close()
 })
 
 test('waiting calls are turned away when the call before them spends the rest of the balance', async () => {
