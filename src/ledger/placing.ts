@@ -176,7 +176,8 @@ export class Placing {
     const rows = asked.map(placement => placement.row)
     const results = await placeCoveredHolds(this.#options.pool, rows, this.#options.instanceId())
     const placed = new Set(asked.filter((_, index) => results[index] !== null))
-    this.#answered(placed.size, startedMs)
+    // An answer that places nothing does not show that Postgres takes holds again.
+    if (placed.size > 0) this.#answered(placed.size, startedMs)
     for (const [index, placement] of asked.entries()) if (placed.has(placement)) placement.resolve(results[index]!)
     return placed.size === batch.length ? [] : batch.filter(placement => !placed.has(placement))
   }

@@ -198,6 +198,7 @@ export class Settling {
       return batch
     }
     const done = new Set(asked.filter((_, index) => settled.calls[index] !== null))
+    if (done.size === 0) return batch
     const found = settled.calls.filter(call => call !== null)
     this.#answered([...done], { calls: found, wallets: settled.wallets }, startedMs)
     return batch.filter(pending => !done.has(pending))

@@ -141,3 +141,28 @@ test('a start without a database is refused', async () => {
   const spoolDir = join(folder, 'spool')
   await expect(startLedger('postgres://postgres:x@127.0.0.1:1/gateway', { spoolDir })).rejects.toThrow('ECONNREFUSED')
 })
+
+test('reports once that Postgres fails, although it answers short statements that have nothing to do', async () => {
+  const watched = await startLedger(server.url)
+  await sql.unsafe(`create sequence tries; create function full_disk() returns trigger language plpgsql as
+    $$ begin perform nextval('tries'); raise exception 'no space left' using errcode = '53100'; end $$`)
+  const whileFull = async <Answer>(table: string, start: () => Promise<Answer>): Promise<Answer> => {
+    await sql.unsafe(`alter sequence tries restart`)
+    await sql.unsafe(`create trigger full_disk before insert on ${table} for each row execute function full_disk()`)
+    const answer = start()
+    await eventually(
+      () => sql`select last_value::integer as tries from tries`,
+      ([row]) => row?.tries > 4,
+    )
+    await sql.unsafe(`drop trigger full_disk on ${table}`)
+    return answer
+  }
+  const poor = await createCustomer(sql, 5n)
+  const request = holdRequest(poor)
+  expect((await whileFull('hold', () => watched.admit(request, patient))).outcome).toBe('admitted')
+  const { callId } = request
+  expect((await whileFull('usage', () => watched.settle(settlement(poor, { callId })))).outcome).toBe('settled')
+  const codes = watched.events.map(({ code }) => code)
+  expect(codes).toEqual(['database_unavailable', 'database_back', 'database_unavailable'])
+  await watched.close()
+})
