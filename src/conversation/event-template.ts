@@ -22,7 +22,7 @@ const SEQUENCE = /"sequence_number": ?(?=\d)/
 /** Maximum number of templates learned in a row without a match. After that, learning stops for the rest of the stream. */
 const LEARNED_IN_VAIN_MAX = 16
 
-interface Hole {
+export interface Hole {
   readonly start: number
   readonly end: number
 }
@@ -39,6 +39,8 @@ export class EventTemplate {
   readonly #rename: Rename | null
   /** Offset after the last event that the latest `run` matched. */
   end = 0
+  /** Bytes of the deltas that the latest `run` returned. */
+  textBytes = 0
   #text = NO_BYTES
   /**
    * Where the literal to replace begins: `#renamedAt` in the event just matched, `#renamed` in each event of the latest `run`.
@@ -54,14 +56,18 @@ export class EventTemplate {
   }
 
   /**
-   * Matches consecutive events, starting at `at`, that equal the template except in their holes and have non-empty deltas.
-   * Returns the deltas as escaped JSON string content, without quotes.
+   * Matches consecutive events, starting at `at`, that equal the template except in their holes and have non-empty deltas, which
+   * together have at most `textBytesMax` bytes. Returns the deltas as escaped JSON string content, without quotes.
    */
-  run(all: ByteText, at: number): readonly ByteText[] {
+  run(all: ByteText, at: number, textBytesMax: number): readonly ByteText[] {
     const texts: ByteText[] = []
     this.end = at
+    this.textBytes = 0
     this.#renamed.length = 0
     for (let end = this.#match(all, at); end > 0; end = this.#match(all, end)) {
+      const textBytes = this.textBytes + this.#text.length
+      if (textBytes > textBytesMax) break
+      this.textBytes = textBytes
       texts.push(this.#text)
       if (this.#rename !== null) this.#renamed.push(this.#renamedAt)
       this.end = end
@@ -155,7 +161,7 @@ function endOfCharacter(all: ByteText, at: number): number {
 }
 
 /** Returns the offset after the digits at `at`; -1 if there are none, or more than a sequence number can have. */
-function endOfDigits(all: ByteText, at: number): number {
+export function endOfDigits(all: ByteText, at: number): number {
   let end = at
   while (isDigit(all.charCodeAt(end))) end++
   return end === at || end - at > DIGITS_MAX ? -1 : end
@@ -237,7 +243,7 @@ function learn(
  * Finds the event's first sequence number. A match cannot be inside a string, where quotes are escaped. Only this number may
  * vary; any further one must be the same in every event.
  */
-function numberOf(raw: ByteText): Hole | null {
+export function numberOf(raw: ByteText): Hole | null {
   const found = SEQUENCE.exec(characters(raw))
   if (found === null) return null
   const start = found.index + found[0].length

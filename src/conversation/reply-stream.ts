@@ -13,11 +13,14 @@ export interface ReplyStream {
   push(event: SseEvent): ByteText
   /**
    * The fast path, for runs of upstream events that repeat the pattern of earlier events and need no parsing. Returns the
-   * client's events for the run that starts at `at`. An upstream event must begin there, and `all` must not contain CR.
+   * client's events for the run that starts at `at`. An upstream event must begin there, and `all` must not contain CR. The run
+   * ends before its output would exceed `outputBytesMax` bytes.
    * Afterwards, `skimmedTo` is the end of the run. If it equals `at`, there is no run, and the event must be given to `push`.
+   * `skimmedBytes` is the number of bytes of output in the run, or more: those that may be output.
    */
-  skim?(all: ByteText, at: number): ByteText
+  skim?(all: ByteText, at: number, outputBytesMax: number): ByteText
   readonly skimmedTo?: number
+  readonly skimmedBytes?: number
   /** Returns the events that end the reply. Throws GatewayError `upstream_failed` if the upstream did not end properly. */
   end(): ByteText
   /** Whether the upstream has announced the end of its stream. */

@@ -92,7 +92,6 @@ class ConvertedStream implements ReplyStream {
   readonly #translation: StreamTranslation
   readonly #output = new OutputGatherer({ countTokens })
   readonly #checks: UsageChecks
-  readonly #onWritten = (text: ByteText): void => this.#output.addWritten(text)
 
   constructor(open: (onOutput: (text: string) => void) => StreamTranslation, checks: UsageChecks) {
     this.#translation = open(text => this.#output.add(text))
@@ -111,8 +110,15 @@ class ConvertedStream implements ReplyStream {
     return event.hasData ? this.#translation.push(event) : NO_BYTES
   }
 
-  skim(all: ByteText, at: number): ByteText {
-    return this.#translation.skim(all, at, this.#onWritten)
+  skim(all: ByteText, at: number, outputBytesMax: number): ByteText {
+    const events = this.#translation.skim(all, at, outputBytesMax)
+    const { skimmedText } = this.#translation
+    if (skimmedText.length > 0) this.#output.addWritten(skimmedText)
+    return events
+  }
+
+  get skimmedBytes(): number {
+    return this.#translation.skimmedText.length
   }
 
   get skimmedTo(): number {

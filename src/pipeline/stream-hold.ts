@@ -10,14 +10,15 @@
 
 import { BYTES_PER_TOKEN_MIN } from '../conversation/output-gatherer.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
-import { withoutImplausible } from '../conversation/usage.ts'
+import type { ReadLimit } from '../conversation/stream-feed.ts'
+import { type UsageReport, withoutImplausible } from '../conversation/usage.ts'
 import type { GatewayError } from '../errors.ts'
 import type { ExtendAnswer, Ledger } from '../ledger/types.ts'
 import { Canceller } from '../lib/cancellation.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { PipelineLimits } from './call.ts'
 
-/** Minimum number of bytes of a stream between two cost checks. */
+/** Minimum number of bytes that may be output between two cost checks. */
 const LOOK_BYTES_MIN = 1_024
 /** Usual size of an event, in bytes. If fewer bytes are left until the next cost check, the check is made at once. */
 const EVENT_BYTES = 512
@@ -49,7 +50,7 @@ export interface StreamHoldOptions {
 /** `go`: continue reading. `wait`: read nothing until `onChange`. `spent`: the wallet is empty; end the stream. */
 export type HoldState = 'go' | 'wait' | 'spent'
 
-export class StreamHold {
+export class StreamHold implements ReadLimit {
   readonly #options: StreamHoldOptions
   /** Size of an extension: `holdExtendTokens` for each choice. */
   readonly #stepTokens: number
@@ -62,8 +63,10 @@ export class StreamHold {
   /** Whether the wallet granted only part of the last request. */
   #isScarce = false
   #timer: NodeJS.Timeout | undefined
-  /** Bytes until the next cost check: so few that the estimate cannot exceed the hold before that check. */
+  /** Bytes of output until the next cost check: so few that the estimate cannot exceed the hold before that check. */
   #bytesLeft = 0
+  /** Tokens that the provider had reported at the last cost check. */
+  #reportedTokens = 0
   state: HoldState = 'go'
   /** Called when `state` changes, because the ledger answered or the wait is over. */
   onChange: () => void = () => {}
@@ -79,14 +82,18 @@ export class StreamHold {
     return this.#options.spentError()
   }
 
-  /** Bytes of the stream that may be read before the next call of `passed`. */
   get bytesFree(): number {
-    return this.#bytesLeft
+    return this.state === 'go' ? this.#bytesLeft : 0
   }
 
-  /** Call after reading this many bytes of the stream. */
-  passed(bytes: number): void {
-    this.#bytesLeft -= bytes
+  /** Any of the bytes may be output. Tokens that the provider has reported meanwhile are checked at once. */
+  read(bytes: number): void {
+    if (reportedTokens(this.#options.stream.usage) > this.#reportedTokens) this.#bytesLeft = 0
+    this.skimmed(bytes)
+  }
+
+  skimmed(outputBytes: number): void {
+    this.#bytesLeft -= outputBytes
     if (this.#bytesLeft < EVENT_BYTES && this.state === 'go') this.#look()
   }
 
@@ -115,6 +122,7 @@ export class StreamHold {
   }
 
   #look(): void {
+    this.#reportedTokens = reportedTokens(this.#options.stream.usage)
     if (this.#options.stream.usage.state === 'final') {
       // The stream's final usage is known, and no more output will come.
       this.#bytesLeft = Number.POSITIVE_INFINITY
@@ -196,4 +204,8 @@ export class StreamHold {
     this.#look()
     this.onChange()
   }
+}
+
+function reportedTokens({ usage, hiddenOutputTokens }: UsageReport): number {
+  return usage.inputTokens + usage.outputTokens + hiddenOutputTokens
 }

@@ -33,6 +33,7 @@ export class ConvertedStream implements StreamTranslation {
   readonly #writer: ReplyWriter
   outputCharacters = 0
   skimmedTo = 0
+  skimmedText = NO_BYTES
 
   constructor({ client, upstream, echo, facts, context }: ReplyConversion, onOutput?: (text: string) => void) {
     this.#context = context
@@ -64,21 +65,22 @@ export class ConvertedStream implements StreamTranslation {
     return this.#writer.take()
   }
 
-  skim(all: ByteText, at: number, onWritten: (text: ByteText) => void): ByteText {
+  skim(all: ByteText, at: number, textBytesMax: number): ByteText {
     this.skimmedTo = at
+    this.skimmedText = NO_BYTES
     const { skimmable } = this.#reader
     if (skimmable === null) return NO_BYTES
     const { kind, learner, onSkimmed } = skimmable
     const template = learner.current
     const frame = template === null || !this.#pipe.passes(kind) ? null : this.#writer.frame(kind)
     if (template === null || frame === null) return NO_BYTES
-    const texts = template.run(all, at)
+    const texts = template.run(all, at, textBytesMax)
     if (texts.length === 0) return NO_BYTES
     this.skimmedTo = template.end
     learner.served()
     const text = joinBytes(texts)
+    this.skimmedText = text
     this.outputCharacters += text.length
-    onWritten(text)
     onSkimmed?.(text)
     this.#writer.recordFramed(text)
     return frame.written(texts)

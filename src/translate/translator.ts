@@ -54,11 +54,12 @@ export interface StreamTranslation {
    */
   push(event: UpstreamEvent): ByteText
   /**
-   * Converts events that need no parsing, like `skim` of ReplyStream. `onWritten` receives the text in them, as escaped JSON
-   * string content (see `textWritten`).
+   * Converts events that need no parsing, like `skim` of ReplyStream. Afterwards, `skimmedText` is the text in them, as escaped
+   * JSON string content (see `textWritten`); its length is at most `textBytesMax`.
    */
-  skim(all: ByteText, at: number, onWritten: (text: ByteText) => void): ByteText
+  skim(all: ByteText, at: number, textBytesMax: number): ByteText
   readonly skimmedTo: number
+  readonly skimmedText: ByteText
   /**
    * Returns the events that end the reply. They report `billed` if given, else the upstream's usage, or a rough estimate if there
    * is none. Throws GatewayError `upstream_failed` if the upstream did not end properly.

@@ -77,7 +77,7 @@ describe('skimmed pieces of output', () => {
 
   function skimmed(events: string) {
     const stream = new ResponsesRelay({ ...OPTIONS, countTokens: text => text.length })
-    const told = stream.skim(encodeText(events), 0)
+    const told = stream.skim(encodeText(events), 0, Number.POSITIVE_INFINITY)
     return { stream, told: decodeText(told) }
   }
 

@@ -266,7 +266,7 @@ test('money held for tool uses is requested in addition to tokens, and not spent
   })
   const read = async (tokens: number) => {
     output += tokens
-    hold.passed(100_000)
+    hold.read(100_000)
     await new Promise(resolve => setImmediate(resolve))
     return hold.state
   }
@@ -275,6 +275,40 @@ test('money held for tool uses is requested in addition to tokens, and not spent
   // The hold covers 1,000 + 500 tokens; its other 1,000,000 µVND are reserved for tools.
   expect(await read(490)).toBe('go')
   expect(await read(20)).toBe('spent')
+  hold.close()
+})
+
+test('tokens that the provider reports are checked at once, long before the hold’s bytes have been read', async () => {
+  let usage = NO_USAGE
+  const hold = new StreamHold({
+    ledger: { extend: async () => ({ heldMicroVnd: microVnd(100_000_000n) }) },
+    callId: '',
+    accountId: 1,
+    priceVnd: 1_000,
+    heldMicroVnd: microVnd(100_000_000n),
+    reservedMicroVnd: microVnd(0n),
+    choices: 1,
+    inputTokensEstimate: 0,
+    countInputTokens: () => 0,
+    reportedTokensMax: 1_000_000,
+    stream: {
+      get usage() {
+        return usage
+      },
+      estimateOutputTokens: () => 0,
+      countOutputTokens: () => 0,
+    },
+    limits: { holdExtendTokens: STEP, holdExtendWaitMs: 60_000 },
+    spentError: () => new GatewayError('insufficient_balance'),
+  })
+  hold.read(100)
+  expect(hold.state).toBe('go')
+  expect(hold.bytesFree).toBeGreaterThan(200_000)
+  usage = { ...NO_USAGE, state: 'running', usage: { ...NO_USAGE.usage, inputTokens: 100_000 } }
+  hold.read(100)
+  expect([hold.state, hold.bytesFree]).toEqual(['wait', 0])
+  await new Promise(resolve => setImmediate(resolve))
+  expect(hold.state).toBe('spent')
   hold.close()
 })
 
@@ -305,7 +339,7 @@ test('a stream whose final usage is known ends normally, even if the wallet has 
   })
   // The hold asks ahead. Then the provider reports more reasoning than the hold and the wallet cover.
   output = 900
-  hold.passed(100_000)
+  hold.read(100_000)
   expect(hold.state).toBe('go')
   usage = { ...NO_USAGE, state: 'final', usage: { ...NO_USAGE.usage, inputTokens: 20, outputTokens: 9_000 } }
   answer.resolve({ heldMicroVnd: microVnd(1_500_000n) })

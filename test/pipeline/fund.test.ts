@@ -119,7 +119,7 @@ test('a stream counts what it refers to as used, asks for more than its tool use
   })
   const read = async (tokens: number) => {
     output = tokens
-    hold?.passed(100_000)
+    hold?.read(100_000)
     await new Promise(resolve => setImmediate(resolve))
     return hold?.state
   }

@@ -62,7 +62,14 @@ function converted(upstream: Wire, client: Wire): ReplyStream {
   const stream = new ConvertedStream(conversionOf(upstream, client), text => output.add(text))
   return {
     push: event => (event.hasData ? stream.push(event) : NO_BYTES),
-    skim: (all, at) => stream.skim(all, at, text => output.addWritten(text)),
+    skim: (all, at, outputBytesMax) => {
+      const events = stream.skim(all, at, outputBytesMax)
+      if (stream.skimmedText.length > 0) output.addWritten(stream.skimmedText)
+      return events
+    },
+    get skimmedBytes() {
+      return stream.skimmedText.length
+    },
     get skimmedTo() {
       return stream.skimmedTo
     },

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
-import { StreamFeed } from '../../src/conversation/stream-feed.ts'
+import { type ReadLimit, StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { type ByteText, characters, NO_BYTES } from '../../src/lib/byte-text.ts'
 import { type SseEvent, SseReader } from '../../src/lib/sse.ts'
 import { callPieces, chatCalls, messagesCalls, responsesCalls } from './call-bytes.ts'
@@ -20,26 +20,49 @@ interface Told {
   readonly usage: unknown
 }
 
+/** Allows as many bytes at a time as `places` say, or any number if there are none. */
+function limitOf(places: readonly number[]): ReadLimit {
+  let free = Number.POSITIVE_INFINITY
+  let turn = 0
+  const passed = (bytes: number) => {
+    free -= bytes
+    if (places.length > 0 && (bytes === 0 || free <= 0)) free = 1 + ((places[turn++ % places.length] as number) % 600)
+  }
+  passed(0)
+  return {
+    get bytesFree() {
+      return free
+    },
+    read: passed,
+    skimmed: passed,
+  }
+}
+
 /**
- * What the client gets, errors included, if the bytes arrive split at `places` and the fast path is used where possible.
- * `skimmed` counts the uses of the fast path.
+ * What the client gets, errors included, if the bytes arrive split at `places`, are read within a limit, and the fast path is
+ * used where possible. `skimmed` counts the uses of the fast path.
  */
 function throughFeed(stream: ReplyStream, bytes: Buffer, places: readonly number[]): Told & { skimmed: number } {
   let skimmed = 0
   let told = ''
   const skim = stream.skim?.bind(stream)
-  stream.skim = (all, at) => {
-    const text = skim?.(all, at) ?? NO_BYTES
+  stream.skim = (all, at, outputBytesMax) => {
+    const text = skim?.(all, at, outputBytesMax) ?? NO_BYTES
     if (text.length > 0) skimmed++
     return text
   }
+  const limit = limitOf(places)
   const write = (events: ByteText) => {
     told += characters(events)
   }
   const feed = new StreamFeed(stream, write, LIMIT)
   const edges = [...new Set([0, ...places.map(place => place % bytes.length), bytes.length])].sort((a, b) => a - b)
   try {
-    for (const [index, edge] of edges.slice(1).entries()) feed.push(bytes.subarray(edges[index], edge))
+    for (const [index, edge] of edges.slice(1).entries()) {
+      const chunk = bytes.subarray(edges[index], edge)
+      const read = feed.push(chunk, limit)
+      if (!stream.finished) expect(read).toBe(chunk.length)
+    }
     if (!stream.finished) feed.end()
     write(stream.end())
   } catch (error) {
@@ -168,6 +191,31 @@ describe.each(WIRES)('a responses stream to a client of %s', client => {
     )
     const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
     expect(throughFeed(open(), bytes, cuts).skimmed).toBeGreaterThanOrEqual(19)
+  })
+})
+
+describe.each(WIRES)('a run of events of %s', upstream => {
+  const bytesOf = { chat: chatBytes, messages: messagesBytes, responses: responsesBytes }[upstream]
+
+  test.each(WIRES)('has no more output than it says and than it may have, for a client of %s', client => {
+    fc.assert(
+      fc.property(pieces, escapes, fc.boolean(), places, (value, escaped, padding, cuts) => {
+        const stream = openConversion(upstream, client)
+        const skim = stream.skim?.bind(stream)
+        const wrong: unknown[] = []
+        stream.skim = (all, at, outputBytesMax) => {
+          const before = stream.countOutputTokens()
+          const text = skim?.(all, at, outputBytesMax) ?? NO_BYTES
+          const run = stream.skimmedTo === at ? 0 : (stream.skimmedBytes as number)
+          const output = stream.countOutputTokens() - before
+          if (!(output <= run && run <= outputBytesMax)) wrong.push({ output, run, outputBytesMax })
+          return text
+        }
+        throughFeed(stream, bytesOf(value, escaped, padding), cuts)
+        expect(wrong).toEqual([])
+      }),
+      { numRuns: 200 },
+    )
   })
 })
 

@@ -80,6 +80,7 @@ export class ChatRelay implements ReplyStream {
   #usage: TokenUsage | null = null
   finished = false
   skimmedTo = 0
+  skimmedBytes = 0
   readonly #template = new TemplateLearner()
   readonly #undo: ChunkUndo | null
   readonly #calls = new CallIndexes()
@@ -148,12 +149,13 @@ export class ChatRelay implements ReplyStream {
     return concat(write('reasoning_content', reasoning), write('content', text))
   }
 
-  skim(all: ByteText, at: number): ByteText {
+  skim(all: ByteText, at: number, outputBytesMax: number): ByteText {
     this.skimmedTo = at
     const template = this.#template.current
     if (template === null || this.finished) return NO_BYTES
-    const texts = template.run(all, at)
+    const texts = template.run(all, at, outputBytesMax)
     if (texts.length === 0) return NO_BYTES
+    this.skimmedBytes = template.textBytes
     this.#template.served()
     this.#output.addWritten(joinBytes(texts))
     this.skimmedTo = template.end

@@ -1,5 +1,6 @@
 /** Relays a Messages stream to a Messages client. Events pass through unchanged except for the model's name. */
 
+import { DeltaSkimmer } from '../../conversation/delta-skimmer.ts'
 import { editData, replaceData } from '../../conversation/event-edit.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
@@ -15,7 +16,13 @@ import { modelPlaces, StreamUsage } from './usage.ts'
 
 /** How an event that carries output begins. */
 const DELTA_HEAD = ascii('event: content_block_delta\ndata:')
-const LINE_FEED = 10
+const DELTAS = {
+  markers: OUTPUT_MARKERS.messages,
+  dataAt: (all: ByteText, at: number) => {
+    const end = at + DELTA_HEAD.length
+    return all.slice(at, end) === DELTA_HEAD ? end : 0
+  },
+}
 
 export interface MessagesRelayOptions {
   readonly clientModel: string
@@ -32,6 +39,8 @@ export class MessagesRelay implements ReplyStream {
   readonly #usage = new StreamUsage()
   finished = false
   skimmedTo = 0
+  skimmedBytes = 0
+  readonly #deltas = new DeltaSkimmer(DELTAS)
   readonly #undo: EventUndo | null
 
   constructor({ clientModel, countTokens, undoPlan = null }: MessagesRelayOptions) {
@@ -77,17 +86,14 @@ export class MessagesRelay implements ReplyStream {
   }
 
   /** Passes on events that carry output, without parsing them, as long as each has exactly two lines. */
-  skim(all: ByteText, at: number): ByteText {
+  skim(all: ByteText, at: number, outputBytesMax: number): ByteText {
     this.skimmedTo = at
     if (this.finished || this.#undo?.isPlain === false) return NO_BYTES
-    let end = at
-    while (all.slice(end, end + DELTA_HEAD.length) === DELTA_HEAD) {
-      const lineEnd = all.indexOf('\n', end + DELTA_HEAD.length)
-      if (lineEnd < 0 || all.charCodeAt(lineEnd + 1) !== LINE_FEED) break
-      end = lineEnd + 2
-    }
+    this.#deltas.run(all, at, outputBytesMax)
+    const { end } = this.#deltas
     if (end === at) return NO_BYTES
     this.skimmedTo = end
+    this.skimmedBytes = this.#deltas.outputBytes
     const events = all.slice(at, end)
     this.#counter.append(events)
     return events

@@ -1,5 +1,6 @@
 /** Relays a stream of the responses format unchanged, except that model and tool names are changed back to the client's. */
 
+import { DeltaSkimmer } from '../../conversation/delta-skimmer.ts'
 import { editData } from '../../conversation/event-edit.ts'
 import type { ToolNames } from '../../conversation/names.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
@@ -19,7 +20,13 @@ import { StreamUsage, writeUsage } from './usage.ts'
 /** Matches the beginning of a delta event, except for audio, which is not counted as text. */
 const DELTA_HEAD = /event: response\.(?![a-z_.]*audio)[a-z_.]+\.delta\ndata:/y
 const SEQUENCE = /"sequence_number": ?(\d{1,15})/
-const LINE_FEED = 10
+const DELTAS = {
+  markers: OUTPUT_MARKERS.responses,
+  dataAt: (all: ByteText, at: number) => {
+    DELTA_HEAD.lastIndex = at
+    return DELTA_HEAD.test(characters(all)) ? DELTA_HEAD.lastIndex : 0
+  },
+}
 
 /** Every event with a response object contains this text, whatever its whitespace. */
 const RESPONSE_MARKER = '"response"'
@@ -41,13 +48,10 @@ export class ResponsesRelay implements ReplyStream {
   /** Fields to copy into a failure event; null until an event with the response object has arrived. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
-  /**
-   * The beginning of the latest output event, up to its data. Comparing the next event with it is faster than matching
-   * DELTA_HEAD.
-   */
-  #head = NO_BYTES
   finished = false
   skimmedTo = 0
+  skimmedBytes = 0
+  readonly #deltas = new DeltaSkimmer(DELTAS)
 
   constructor(options: ResponsesRelayOptions) {
     this.#options = options
@@ -95,19 +99,14 @@ export class ResponsesRelay implements ReplyStream {
   }
 
   /** Relays output events without parsing them, as long as each of them has exactly two lines. */
-  skim(all: ByteText, at: number): ByteText {
+  skim(all: ByteText, at: number, outputBytesMax: number): ByteText {
     this.skimmedTo = at
     if (this.finished) return NO_BYTES
-    let last = at
-    let end = at
-    for (let head = this.#headAt(all, at); head > 0; head = this.#headAt(all, end)) {
-      const lineEnd = all.indexOf('\n', head)
-      if (lineEnd < 0 || all.charCodeAt(lineEnd + 1) !== LINE_FEED) break
-      last = end
-      end = lineEnd + 2
-    }
+    this.#deltas.run(all, at, outputBytesMax)
+    const { end, last } = this.#deltas
     if (end === at) return NO_BYTES
     this.skimmedTo = end
+    this.skimmedBytes = this.#deltas.outputBytes
     this.#started = true
     const events = all.slice(at, end)
     this.#counter.append(events)
@@ -151,16 +150,6 @@ export class ResponsesRelay implements ReplyStream {
         usage: null,
       },
     })
-  }
-
-  /** Returns where the data of the output event at `at` begins; 0 if no output event begins there. */
-  #headAt(all: ByteText, at: number): number {
-    const end = at + this.#head.length
-    if (this.#head.length > 0 && all.slice(at, end) === this.#head) return end
-    DELTA_HEAD.lastIndex = at
-    if (!DELTA_HEAD.test(characters(all))) return 0
-    this.#head = all.slice(at, DELTA_HEAD.lastIndex)
-    return DELTA_HEAD.lastIndex
   }
 
   #count(event: ByteText): void {
