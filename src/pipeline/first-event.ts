@@ -18,6 +18,8 @@ import { type ReplyRoom, Reservation } from '../upstream/reply-room.ts'
 
 /** Longer events are no errors, and take too long to parse here. */
 const ERROR_CHARACTERS_MAX = 256 * 1024
+/** A chunk is read in parts of this size, because the first event usually takes a small part of it. */
+const PART_BYTES = 4_096
 
 export interface FirstEventOptions {
   /** Largest size of the first event, and of the comments before it, in bytes. */
@@ -92,8 +94,13 @@ function streamStart(reply: UpstreamReply, options: FirstEventOptions): Promise<
         settle(() => reject(error))
       }
     }
-    /** Parses the chunk only up to the first event, because it may contain a thousand events. */
+    /** Reads the chunk only up to the first event, because it may contain a thousand events. */
     const read = (chunk: Buffer): void => {
+      for (let start = 0; start < chunk.length && !done; start += PART_BYTES) {
+        readPart(chunk.subarray(start, start + PART_BYTES))
+      }
+    }
+    const readPart = (chunk: Buffer): void => {
       const text = byteText(chunk)
       for (let start = 0; start < chunk.length && !done; ) {
         const comments = reader.atBorder && !text.includes('\r') ? commentsEnd(text, start) : start

@@ -96,10 +96,12 @@ class Sending implements ReplySource {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
+    // They are parts of the chunk in which they came, and would keep it in memory until the reply ends.
+    controller.rawHeaders = null
     if (status < 200) {
       if (++this.#interim > INTERIM_MAX) this.#abort(new UpstreamFault('garbage', 'too many interim replies'))
       return
