@@ -3,7 +3,7 @@
  * parsed, later events are compared with its bytes instead of being parsed.
  */
 
-import { ascii, type ByteText, characters, joinBytes, NO_BYTES, replaceOnce } from '../lib/byte-text.ts'
+import { ascii, type ByteText, characters, concat, NO_BYTES, replaceOnce } from '../lib/byte-text.ts'
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -80,14 +80,13 @@ export class EventTemplate {
     if (this.#rename === null) return all.slice(at, this.end)
     const { literal, emitted } = this.#rename
     const { length } = this.#literals[literal] as ByteText
-    const kept: ByteText[] = []
+    let events = NO_BYTES
     let from = at
     for (const renamedAt of this.#renamed) {
-      kept.push(all.slice(from, renamedAt))
+      events = concat(events, all.slice(from, renamedAt), emitted)
       from = renamedAt + length
     }
-    kept.push(all.slice(from, this.end))
-    return joinBytes(kept, emitted)
+    return concat(events, all.slice(from, this.end))
   }
 
   /** Returns the offset after the event at `at`; -1 if the event does not match. */
