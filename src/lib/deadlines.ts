@@ -54,11 +54,15 @@ class DeadlineList {
     return deadline
   }
 
-  remove({ before, after }: Deadline): void {
+  remove(deadline: Deadline): void {
+    const { before, after } = deadline
     if (before === null) this.#first = after
     else before.after = after
     if (after === null) this.#last = before
     else after.before = before
+    // A removed node that the garbage collector has moved to its old generation would keep all later ones from being collected.
+    deadline.before = null
+    deadline.after = null
   }
 
   #look(): void {
