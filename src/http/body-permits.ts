@@ -8,6 +8,7 @@
  */
 
 import { GatewayError } from '../errors.ts'
+import { TransientMap } from '../lib/transient.ts'
 
 export interface BodyPermitLimits {
   /** Largest body after decoding, in bytes. */
@@ -76,7 +77,7 @@ export class BodyPermits {
   readonly #limits: BodyPermitLimits
   readonly #what: string
   readonly #all: Budget
-  readonly #byHolder = new Map<Holder, Budget>()
+  readonly #byHolder = new TransientMap<Holder, Budget>()
   readonly #waiters: Waiter[] = []
   #opened = 0
   #refused = 0

@@ -16,12 +16,20 @@ interface BusySocket extends Socket {
 
 /** Maximum number of requests on one connection that wait for the replies to earlier ones. */
 const PIPELINED_MAX = 16
+/** From this number on, closed connections are removed whenever all have doubled. */
+const SWEPT_FROM = 64
 /** Code of the parser's error on a connection with more requests than that. The replies under way will close it. */
 export const PIPELINED = 'HPE_CB_HEADERS_COMPLETE'
 
 export class Connections {
   readonly #server: Server
-  readonly #open = new Set<BusySocket>()
+  /**
+   * All open connections, and some that have been closed. We do not listen for `close` of a socket: with a listener besides
+   * Node's own, most of what its requests leave behind is moved to V8's old generation (Node 26; 7 kB of a call instead of 0.6).
+   */
+  #sockets = new Set<BusySocket>()
+  /** Size of `#sockets` from which closed ones are removed. */
+  #sweptFrom = SWEPT_FROM
   /** By connection, how many of its requests wait for the replies to earlier ones. */
   readonly #pipelined = new WeakMap<Socket, number>()
   #ending: Promise<void> | null = null
@@ -32,10 +40,16 @@ export class Connections {
     const watch = setInterval(() => this.#limitUnread(unreadMs), Math.ceil(unreadMs / 4)).unref()
     server.on('close', () => clearInterval(watch))
     server.on('connection', (socket: BusySocket) => {
-      this.#open.add(socket)
-      socket.on('close', () => this.#open.delete(socket))
+      this.#sockets.add(socket)
+      if (this.#sockets.size >= this.#sweptFrom) this.#sweep()
     })
     for (const event of ['request', 'checkExpectation'] as const) server.prependListener(event, this.#onRequest)
+  }
+
+  /** Forgets closed connections. */
+  #sweep(): void {
+    this.#sockets = new Set([...this.#sockets].filter(({ destroyed }) => !destroyed))
+    this.#sweptFrom = Math.max(SWEPT_FROM, 2 * this.#sockets.size)
   }
 
   /** Once the server is closing, makes each request the last one on its connection. */
@@ -72,7 +86,8 @@ export class Connections {
 
   /** Node limits the silence of a client that sends, but not that of one that reads. Its call has ended, so nothing else does. */
   #limitUnread(unreadMs: number): void {
-    for (const socket of this.#open) {
+    this.#sweep()
+    for (const socket of this.#sockets) {
       const response = socket._httpMessage
       if (!response?.writableEnded || socket.writableLength === 0 || socket.timeout) continue
       // Starts again whenever the client reads. Without a listener for `timeout`, Node destroys the socket.
@@ -85,7 +100,8 @@ export class Connections {
     // Node applies this timeout to connections that become idle later, even if their current reply has already begun.
     this.#server.keepAliveTimeout = idleMs
     this.#server.keepAliveTimeoutBuffer = 0
-    for (const socket of this.#open) {
+    this.#sweep()
+    for (const socket of this.#sockets) {
       const response = socket._httpMessage
       if (response == null) socket.setTimeout(idleMs)
       else if (!response.headersSent) response.shouldKeepAlive = false

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
+import { TransientSet } from '../lib/transient.ts'
 
 export interface ReadinessOptions {
   /** Resolves to true if the database responds. */
@@ -24,7 +25,7 @@ export interface RetireOptions {
 
 export class Readiness {
   readonly #options: ReadinessOptions
-  readonly #running = new Set<Promise<unknown>>()
+  readonly #running = new TransientSet<Promise<unknown>>()
   readonly #hurried = Promise.withResolvers<void>()
   #grace: Promise<void> | null = null
   /** Whether the gateway reports "not ready" to load balancers although it still accepts calls. */

@@ -7,6 +7,7 @@
  */
 
 import type { ServerResponse } from 'node:http'
+import { TransientSet } from '../lib/transient.ts'
 import type { ReplyRoom } from '../upstream/reply-room.ts'
 import { type BodyPermit, BodyPermits } from './body-permits.ts'
 
@@ -29,7 +30,7 @@ export class ReplyPermits {
   readonly permits: BodyPermits
   readonly #unreadMs: number
   /** Replies that are being sent, oldest first. */
-  readonly #sending = new Set<ReplyPermit>()
+  readonly #sending = new TransientSet<ReplyPermit>()
   #watch: NodeJS.Timeout | undefined
 
   constructor({ replyBytesMax, repliesBytesMax, bodiesWaitingMax, unreadMs }: ReplyPermitLimits) {

@@ -4,6 +4,7 @@ import { openStatementPool, type StatementPool } from '../lib/database.ts'
 import type { FileLock } from '../lib/file-lock.ts'
 import { takeTurn } from '../lib/lease.ts'
 import type { MicroVnd } from '../lib/money.ts'
+import { TransientMap } from '../lib/transient.ts'
 import { Admission } from './admission.ts'
 import { adoptSpools, spoolFolder } from './adopt.ts'
 import { catalogueId } from './catalogue-id.ts'
@@ -66,7 +67,7 @@ interface Parts {
    * This process's calls, from admission until they are durably settled, each with the amount of its hold; null while that is
    * unknown.
    */
-  readonly open: Map<string, MicroVnd | null>
+  readonly open: TransientMap<string, MicroVnd | null>
   readonly metrics: LedgerMetrics
   readonly setAside: SetAsideReport
   /** Identity of the database that this process started with. */
@@ -114,7 +115,7 @@ async function start(given: {
   catalogue: number | null
 }): Promise<RunningLedger> {
   const { options, limits, pools, spool, catalogue } = given
-  const open: Parts['open'] = new Map()
+  const open: Parts['open'] = new TransientMap()
   const metrics = new LedgerMetrics()
   const placing = new Placing({
     pool: pools.holds,

@@ -12,6 +12,7 @@ import {
 } from '../lib/batcher.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import type { MicroVnd } from '../lib/money.ts'
+import { TransientMap } from '../lib/transient.ts'
 import { checkSettlement, cleanName } from './check.ts'
 import { findLockedAccounts, LockedWallets } from './locked.ts'
 import type { LedgerMetrics } from './metrics.ts'
@@ -47,7 +48,7 @@ export interface SettlingOptions {
 
 export class Settling {
   readonly #options: SettlingOptions
-  readonly #pending = new Map<string, Pending>()
+  readonly #pending = new TransientMap<string, Pending>()
   readonly #batcher: Batcher<Pending>
   readonly #locked: LockedWallets<Pending, number>
   /** Calls whose row Postgres has rejected. At most `settlementsMax`. */

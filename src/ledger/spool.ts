@@ -17,6 +17,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { TransientMap } from '../lib/transient.ts'
 import { writeDone, writeHeader, writeSettlement } from './spool-line.ts'
 import { type SpooledSettlement, type SpoolOptions, SpoolReader, type SpoolSetAside } from './spool-reader.ts'
 import type { Settlement } from './types.ts'
@@ -41,7 +42,7 @@ interface Segment {
 export class Spool {
   readonly #options: SpoolOptions
   readonly #segments: Segment[] = []
-  readonly #owedIn = new Map<string, Segment>()
+  readonly #owedIn = new TransientMap<string, Segment>()
   readonly #reader: SpoolReader
   #current: Segment | null = null
   #lastNumber = 0

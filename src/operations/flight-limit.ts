@@ -7,6 +7,7 @@
 import { GatewayError } from '../errors.ts'
 import { createBatcher, NOTHING_AGAIN, type QueueLoad, queueLoad } from '../lib/batcher.ts'
 import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts'
+import { TransientMap } from '../lib/transient.ts'
 
 export interface FlightLimiterOptions {
   readonly url: string
@@ -105,7 +106,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     deadlineMs: 3_000,
     connectTimeoutMs: 3_000,
   })
-  const flights = new Map<number, Flight>()
+  const flights = new TransientMap<number, Flight>()
   let processes = 0
   let refused = 0
   const batcher = createBatcher<Question>({ concurrency: 1, batchMax, queueOf: () => 0, run: batch => answer(batch) })

@@ -1,5 +1,7 @@
 /** Sends pings to the clients of silent streams, with one timer for all streams. */
 
+import { TransientSet } from '../lib/transient.ts'
+
 /** A stream watched for silence. */
 export interface Watch {
   readonly afterMs: number
@@ -17,7 +19,7 @@ export interface PingerOptions {
 
 export class Pinger {
   readonly #options: PingerOptions
-  readonly #watches = new Set<Watch>()
+  readonly #watches = new TransientSet<Watch>()
   #timer: NodeJS.Timeout | null = null
 
   constructor(options: PingerOptions) {

@@ -4,6 +4,7 @@
  */
 
 import type { Cancellation } from '../lib/cancellation.ts'
+import { TransientMap } from '../lib/transient.ts'
 
 /** Most calls that wait at one upstream; one account gets at most half. */
 const WAITING_MAX = 1000
@@ -15,7 +16,7 @@ interface Waiter {
 
 export class Places {
   readonly #max: number
-  readonly #byAccount = new Map<number, number>()
+  readonly #byAccount = new TransientMap<number, number>()
   readonly #waiters = new Set<Waiter>()
   /** Places that are kept for calls which waited for them and have not entered yet. */
   #kept = 0

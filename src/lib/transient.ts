@@ -1,0 +1,74 @@
+/**
+ * Maps and sets whose entries come and go with calls. V8 links each table that a Map or Set has outgrown, or in which it has
+ * deleted enough, to the next one. Once its garbage collector has moved one of these to the old generation, it keeps all later
+ * tables, and what is in them, until it collects that generation too. So these collections move to a new Map or Set from time to
+ * time, to which no former table is linked.
+ */
+
+/** Number of deletions after which a collection moves. */
+const DELETIONS_MAX = 1_024
+
+export class TransientMap<Key, Value> implements Iterable<[Key, Value]> {
+  #map = new Map<Key, Value>()
+  #deletions = 0
+
+  get size(): number {
+    return this.#map.size
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#map.get(key)
+  }
+
+  has(key: Key): boolean {
+    return this.#map.has(key)
+  }
+
+  set(key: Key, value: Value): void {
+    this.#map.set(key, value)
+  }
+
+  delete(key: Key): boolean {
+    const isDeleted = this.#map.delete(key)
+    // Not at once, because the caller may be iterating.
+    if (isDeleted && ++this.#deletions === DELETIONS_MAX) queueMicrotask(() => this.#move())
+    return isDeleted
+  }
+
+  keys(): MapIterator<Key> {
+    return this.#map.keys()
+  }
+
+  values(): MapIterator<Value> {
+    return this.#map.values()
+  }
+
+  [Symbol.iterator](): MapIterator<[Key, Value]> {
+    return this.#map[Symbol.iterator]()
+  }
+
+  #move(): void {
+    this.#map = new Map(this.#map)
+    this.#deletions = 0
+  }
+}
+
+export class TransientSet<Value> implements Iterable<Value> {
+  readonly #map = new TransientMap<Value, true>()
+
+  get size(): number {
+    return this.#map.size
+  }
+
+  add(value: Value): void {
+    this.#map.set(value, true)
+  }
+
+  delete(value: Value): boolean {
+    return this.#map.delete(value)
+  }
+
+  [Symbol.iterator](): MapIterator<Value> {
+    return this.#map.keys()
+  }
+}
