@@ -5,12 +5,13 @@
  * time, to which no former table is linked.
  */
 
-/** Number of deletions after which a collection moves. */
-const DELETIONS_MAX = 1_024
+/** A collection moves after this many deletions, or after twice as many as it has entries. */
+const DELETIONS_MIN = 256
 
 export class TransientMap<Key, Value> implements Iterable<[Key, Value]> {
   #map = new Map<Key, Value>()
-  #deletions = 0
+  /** Number of deletions until it moves. */
+  #deletionsLeft = DELETIONS_MIN
 
   get size(): number {
     return this.#map.size
@@ -31,7 +32,7 @@ export class TransientMap<Key, Value> implements Iterable<[Key, Value]> {
   delete(key: Key): boolean {
     const isDeleted = this.#map.delete(key)
     // Not at once, because the caller may be iterating.
-    if (isDeleted && ++this.#deletions === DELETIONS_MAX) queueMicrotask(() => this.#move())
+    if (isDeleted && --this.#deletionsLeft === 0) queueMicrotask(() => this.#move())
     return isDeleted
   }
 
@@ -49,7 +50,7 @@ export class TransientMap<Key, Value> implements Iterable<[Key, Value]> {
 
   #move(): void {
     this.#map = new Map(this.#map)
-    this.#deletions = 0
+    this.#deletionsLeft = Math.max(DELETIONS_MIN, 2 * this.#map.size)
   }
 }
 

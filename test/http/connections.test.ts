@@ -118,3 +118,31 @@ test('a reply that its client does not read is dropped once it is finished, also
 function open(): Promise<number> {
   return new Promise(resolve => server.getConnections((_error, count) => resolve(count)))
 }
+
+test('no listener of ours waits for a socket to close, because V8 would then keep what its requests leave behind', async () => {
+  const { port } = await start()
+  const plain = createServer()
+  await new Promise<void>(resolve => plain.listen(0, '127.0.0.1', resolve))
+  const counts: number[] = []
+  for (const each of [server, plain]) each.on('connection', socket => counts.push(socket.listenerCount('close')))
+  await client(port)
+  await client((plain.address() as AddressInfo).port)
+  await expect.poll(() => counts.length).toBe(2)
+  expect(counts[0]).toBe(counts[1])
+  plain.close()
+  plain.closeAllConnections()
+})
+
+test('after hundreds of connections that have closed, the open ones are still closed at the end', async () => {
+  const { connections, port } = await start()
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(Array.from({ length: 50 }, () => client(port)))
+    for (const socket of sockets) socket.destroy()
+    sockets = []
+    const open = () => new Promise(resolve => server.getConnections((_, count) => resolve(count)))
+    await expect.poll(open).toBe(0)
+  }
+  const { isClosed } = await client(port)
+  await connections.end(20)
+  await isClosed()
+})
