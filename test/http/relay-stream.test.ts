@@ -111,6 +111,18 @@ test('data after the end of a provider’s stream is discarded', async () => {
   expect(late.filter(chunk => chunk.deref() !== undefined)).toEqual([])
 })
 
+test('chunks that arrive in one turn of the event loop are read and written as one', async () => {
+  const { client, stream, receive } = relay()
+  receive(START)
+  await turn()
+  const skim = vi.spyOn(stream, 'skim')
+  const write = vi.spyOn(client, 'write')
+  for (let event = 0; event < 64; event++) receive(textDelta('Hà Nội'))
+  await turn()
+  expect(client.text).toBe(START + textDelta('Hà Nội').repeat(64))
+  expect([skim.mock.calls.length, write.mock.calls.length]).toEqual([1, 1])
+})
+
 test('a provider is paused while a slow client cannot take its latest piece', async () => {
   const { client, isPaused, receive } = relay()
   receive(START)
