@@ -3,7 +3,7 @@
  * same bytes, so that an event is only searched for its output if it begins differently from the last one.
  */
 
-import { type ByteText, byteText, toBuffer } from '../lib/byte-text.ts'
+import { type ByteText, byteText, NO_BYTES, toBuffer } from '../lib/byte-text.ts'
 import { endOfDigits, numberOf } from './event-template.ts'
 
 const LINE_FEED = 10
@@ -15,10 +15,18 @@ export interface DeltaSkimmerOptions {
   readonly dataAt: (all: ByteText, at: number) => number
 }
 
+/** How the last event that was searched begins, up to its output. */
+interface Head {
+  /** What comes before its sequence number, or all of it if it has none; empty if the event had no output. */
+  readonly before: ByteText
+  readonly after: ByteText | null
+}
+
+const NO_HEAD: Head = { before: NO_BYTES, after: null }
+
 export class DeltaSkimmer {
   readonly #options: DeltaSkimmerOptions
-  /** How the last event that was searched begins, up to its output, but for its sequence number; empty if it had no output. */
-  #head: readonly ByteText[] = []
+  #head = NO_HEAD
   /** Offset after the last event of the latest run, and where that event begins. */
   end = 0
   last = 0
@@ -55,14 +63,15 @@ export class DeltaSkimmer {
 
   /** Returns where the output begins in the event at `at`; 0 if the event begins differently from the last one. */
   #matchHead(all: ByteText, at: number): number {
-    let position = at
-    for (const [index, literal] of this.#head.entries()) {
-      const start = index === 0 ? position : endOfDigits(all, position)
-      position = start + literal.length
-      // Comparing slices is faster than `startsWith`.
-      if (start < 0 || all.slice(start, position) !== literal) return 0
-    }
-    return position === at ? 0 : position
+    const { before, after } = this.#head
+    let end = at + before.length
+    // Comparing slices is faster than `startsWith`.
+    if (before.length === 0 || all.slice(at, end) !== before) return 0
+    if (after === null) return end
+    const afterNumber = endOfDigits(all, end)
+    if (afterNumber < 0) return 0
+    end = afterNumber + after.length
+    return all.slice(afterNumber, end) === after ? end : 0
   }
 
   /** Returns where the output may begin in an event: behind the first marker, or at its end if it has none. */
@@ -75,8 +84,9 @@ export class DeltaSkimmer {
     // Copied, because a slice would keep the whole chunk in memory.
     const head = byteText(toBuffer(event.slice(0, end)))
     const number = numberOf(head)
-    this.#head =
-      end === event.length ? [] : number === null ? [head] : [head.slice(0, number.start), head.slice(number.end)]
+    if (end === event.length) this.#head = NO_HEAD
+    else if (number === null) this.#head = { before: head, after: null }
+    else this.#head = { before: head.slice(0, number.start), after: head.slice(number.end) }
     return end
   }
 }

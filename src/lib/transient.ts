@@ -36,16 +36,18 @@ export class TransientMap<Key, Value> implements Iterable<[Key, Value]> {
     return isDeleted
   }
 
-  keys(): MapIterator<Key> {
-    return this.#map.keys()
+  // Generators, so that an iteration begins with the Map of that moment, however long its iterator has waited.
+
+  *keys(): Generator<Key> {
+    yield* this.#map.keys()
   }
 
-  values(): MapIterator<Value> {
-    return this.#map.values()
+  *values(): Generator<Value> {
+    yield* this.#map.values()
   }
 
-  [Symbol.iterator](): MapIterator<[Key, Value]> {
-    return this.#map[Symbol.iterator]()
+  *[Symbol.iterator](): Generator<[Key, Value]> {
+    yield* this.#map
   }
 
   #move(): void {
@@ -69,7 +71,7 @@ export class TransientSet<Value> implements Iterable<Value> {
     return this.#map.delete(value)
   }
 
-  [Symbol.iterator](): MapIterator<Value> {
+  [Symbol.iterator](): Generator<Value> {
     return this.#map.keys()
   }
 }
