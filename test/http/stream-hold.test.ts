@@ -6,9 +6,9 @@ import { NO_USAGE } from '../../src/conversation/usage.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import type { ExtendAnswer } from '../../src/ledger/types.ts'
-import { microVnd } from '../../src/lib/money.ts'
+import { type MicroVnd, microVnd } from '../../src/lib/money.ts'
 import { countTokens } from '../../src/lib/tokens.ts'
-import { StreamHold } from '../../src/pipeline/stream-hold.ts'
+import { StreamHold, type StreamHoldOptions } from '../../src/pipeline/stream-hold.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { type LongStreams, startLongStreams } from '../support/long-streams.ts'
 import { changedTables } from '../support/tables.ts'
@@ -240,10 +240,29 @@ test('streams do not end while Postgres is down: each wait grants them one more 
   }
 })
 
+/** A hold of a stream with one choice and no input, at a price of 1,000 VND per million tokens; nothing is reserved for tools. */
+function holdOf(
+  options: Pick<StreamHoldOptions, 'ledger' | 'heldMicroVnd' | 'stream'> & { readonly reservedMicroVnd?: MicroVnd },
+): StreamHold {
+  return new StreamHold({
+    reservedMicroVnd: microVnd(0n),
+    ...options,
+    callId: '',
+    accountId: 1,
+    priceVnd: 1_000,
+    choices: 1,
+    inputTokensEstimate: 0,
+    countInputTokens: () => 0,
+    reportedTokensMax: 1_000_000,
+    limits: { holdExtendTokens: STEP, holdExtendWaitMs: 60_000 },
+    spentError: () => new GatewayError('insufficient_balance'),
+  })
+}
+
 test('money held for tool uses is requested in addition to tokens, and not spent on them', async () => {
   let output = 0
   const wanted: bigint[] = []
-  const hold = new StreamHold({
+  const hold = holdOf({
     ledger: {
       async extend({ wantMicroVnd }) {
         wanted.push(wantMicroVnd)
@@ -251,18 +270,9 @@ test('money held for tool uses is requested in addition to tokens, and not spent
         return { heldMicroVnd: microVnd(2_500_000n) }
       },
     },
-    callId: '',
-    accountId: 1,
-    priceVnd: 1_000,
     heldMicroVnd: microVnd(1_000_000n),
     reservedMicroVnd: microVnd(1_000_000n),
-    choices: 1,
-    inputTokensEstimate: 0,
-    countInputTokens: () => 0,
-    reportedTokensMax: 1_000_000,
     stream: { usage: NO_USAGE, estimateOutputTokens: () => output, countOutputTokens: () => output },
-    limits: { holdExtendTokens: STEP, holdExtendWaitMs: 60_000 },
-    spentError: () => new GatewayError('insufficient_balance'),
   })
   const read = async (tokens: number) => {
     output += tokens
@@ -280,17 +290,9 @@ test('money held for tool uses is requested in addition to tokens, and not spent
 
 test('tokens that the provider reports are checked at once, long before the hold’s bytes have been read', async () => {
   let usage = NO_USAGE
-  const hold = new StreamHold({
+  const hold = holdOf({
     ledger: { extend: async () => ({ heldMicroVnd: microVnd(100_000_000n) }) },
-    callId: '',
-    accountId: 1,
-    priceVnd: 1_000,
     heldMicroVnd: microVnd(100_000_000n),
-    reservedMicroVnd: microVnd(0n),
-    choices: 1,
-    inputTokensEstimate: 0,
-    countInputTokens: () => 0,
-    reportedTokensMax: 1_000_000,
     stream: {
       get usage() {
         return usage
@@ -298,8 +300,6 @@ test('tokens that the provider reports are checked at once, long before the hold
       estimateOutputTokens: () => 0,
       countOutputTokens: () => 0,
     },
-    limits: { holdExtendTokens: STEP, holdExtendWaitMs: 60_000 },
-    spentError: () => new GatewayError('insufficient_balance'),
   })
   hold.read(100)
   expect(hold.state).toBe('go')
@@ -316,17 +316,9 @@ test('a stream whose final usage is known ends normally, even if the wallet has 
   const answer = Promise.withResolvers<ExtendAnswer>()
   let output = 0
   let usage = NO_USAGE
-  const hold = new StreamHold({
+  const hold = holdOf({
     ledger: { extend: () => answer.promise },
-    callId: '',
-    accountId: 1,
-    priceVnd: 1_000,
     heldMicroVnd: microVnd(1_000_000n),
-    reservedMicroVnd: microVnd(0n),
-    choices: 1,
-    inputTokensEstimate: 0,
-    countInputTokens: () => 0,
-    reportedTokensMax: 1_000_000,
     stream: {
       get usage() {
         return usage
@@ -334,8 +326,6 @@ test('a stream whose final usage is known ends normally, even if the wallet has 
       estimateOutputTokens: () => output,
       countOutputTokens: () => output,
     },
-    limits: { holdExtendTokens: STEP, holdExtendWaitMs: 60_000 },
-    spentError: () => new GatewayError('insufficient_balance'),
   })
   // The hold asks ahead. Then the provider reports more reasoning than the hold and the wallet cover.
   output = 900
