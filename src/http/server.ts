@@ -66,6 +66,25 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
   const fault = code
     ? new GatewayError(code)
     : new GatewayError('invalid_request', { message: 'This is not a valid HTTP request.' })
+  endWith(fault, socket, observer)
+}
+
+/** Replies to CONNECT, which Node would answer by closing the connection. */
+function refuseTunnel(socket: BusySocket, observer: CallObserver): void {
+  // Node has removed its own listener.
+  socket.on('error', () => socket.destroy())
+  if (socket._httpMessage) return void socket.destroy()
+  const message = 'CONNECT is not supported: this is not a proxy. Send requests to the paths listed at /.'
+  endWith(new GatewayError('method_not_allowed', { message }), socket, observer, { allow: 'GET, HEAD, POST' })
+}
+
+/** Writes an error to a socket without a response, and closes the connection. */
+function endWith(
+  fault: GatewayError,
+  socket: BusySocket,
+  observer: CallObserver,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const requestId = requestIdOf(uuidv7())
   const body = errorBody(fault, requestId)
   // A client that never closes its side would keep the connection half-open for ever.
@@ -74,6 +93,7 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
   observer.errorSent(fault.code)
   socket.end(
     `HTTP/1.1 ${fault.status} Error\r\n${headerLines({
+      ...headers,
       ...errorHeaders(fault),
       ...answerHeaders(requestId),
       connection: 'close',
@@ -186,7 +206,19 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.addContentTypeParser('*', async (request: FastifyRequest) => {
     return request.is404 ? null : bodies.read(request, request.state.route.bodyLimit ?? limits.bodyBytesMax)
   })
+  const answerNotFound = (request: FastifyRequest, reply: FastifyReply): void => {
+    const path = pathOf(request.raw)
+    const methods = methodsOf(path, webhooks).join(', ')
+    if (methods === '') {
+      sendError(request, reply, notFound(request.method, path, publicUrl))
+      return
+    }
+    const message = `${path} supports ${methods}, not ${request.method}.`
+    sendError(request, reply.header('allow', methods), new GatewayError('method_not_allowed', { message }))
+  }
   server.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    // Fastify looks at the content type before it looks whether anything is there.
+    if (request.is404 && !(error instanceof GatewayError)) return answerNotFound(request, reply)
     const fault = fromFastify(error, request.state.route.bodyLimit ?? limits.bodyBytesMax)
     if (fault.code === 'internal') {
       services.log.error({ requestId: request.state.requestId, cause: fault.details.cause }, 'request failed')
@@ -198,16 +230,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     }
     return sendError(request, reply, fault)
   })
-  server.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request.raw)
-    const methods = methodsOf(path, webhooks)
-    if (methods.length > 0) {
-      reply.header('allow', methods.join(', '))
-      const message = `${path} supports ${methods.join(', ')}, not ${request.method}.`
-      return sendError(request, reply, new GatewayError('method_not_allowed', { message }))
-    }
-    sendError(request, reply, notFound(request.method, path, publicUrl))
-  })
+  server.setNotFoundHandler(answerNotFound)
+  server.server.on('connect', (_request, socket) => refuseTunnel(socket as BusySocket, services.observer))
   server.server.on('checkExpectation', (_request, response) => {
     const requestId = requestIdOf(uuidv7())
     const fault = new GatewayError('invalid_request', {
