@@ -53,9 +53,11 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
   server.addHook('preParsing', (request, reply, payload, done) => {
     try {
       const { caller, route } = request.state
+      // A wrong base URL must not look like a body that is too long.
+      if (request.is404) return done(null, payload)
       if (caller?.walletEmpty && route.config.endpoint) throw insufficientBalance(services.topUpUrl)
       refuseTooLarge(request.raw, route.bodyLimit ?? limits.bodyBytesMax)
-      if (!request.is404) askForBody(request.raw, reply.raw)
+      askForBody(request.raw, reply.raw)
       done(null, payload)
     } catch (error) {
       done(error as Error)

@@ -72,9 +72,9 @@ test('CONNECT is refused, whatever the host', async () => {
   }
 })
 
-test('a wrong path is a 404 that names the right one, also with a content type that cannot be read', async () => {
+test('a wrong path is a 404 that names the right one, also with a content type that cannot be read or a body that is too long', async () => {
   const message = expect.stringContaining('http://gateway.test/v1/messages')
-  for (const headers of BODIES) {
+  for (const headers of [...BODIES, ['content-length: 31457280']]) {
     const { status, error } = await send('POST /v1/v1/messages', headers)
     expect([headers, status, error]).toMatchObject([headers, 404, { type: 'not_found_error', message }])
   }
