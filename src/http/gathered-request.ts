@@ -1,5 +1,5 @@
 /**
- * A request that gathers the tiny chunks of its body. Node delivers each chunk as a buffer of its own, which takes hundreds of
+ * A request that gathers the tiny chunks of its body, and limits how much of a body is discarded that nobody reads. Node delivers each chunk as a buffer of its own, which takes hundreds of
  * bytes of memory even for a chunk of one, for as long as the body is not read.
  */
 
@@ -37,6 +37,17 @@ export class GatheredRequest extends IncomingMessage {
     this.#gathered = null
     this.#gatheredBytes = 0
     super.push(gathered.take())
+  }
+}
+
+/** The class of a server's requests. `discard` is called with each whose reply has been sent before its body was complete. */
+export function requestsWith(discard: (request: IncomingMessage) => void): typeof IncomingMessage {
+  return class extends GatheredRequest {
+    /** Node calls this after a reply if nobody has read the body. Its own discards whatever comes, at any length and speed. */
+    _dump(): void {
+      if (this.complete) this.resume()
+      else discard(this)
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * Replies to requests whose body has not arrived yet. Closing a connection while its client is still sending resets it, and the
- * client loses the reply. So the rest of the body is read and discarded, within limits of time and size.
+ * client loses the reply. So the rest of the body is read and discarded, within limits of time and size. So is what follows a
+ * reply of a route that reads no body.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -74,6 +75,24 @@ export class Lingering {
     this.#linger(request, () => response.end())
   }
 
+  /**
+   * Call when the reply has been sent and nobody has read the body. The connection can be used again once the body has ended, and
+   * is closed when a limit is reached.
+   */
+  discard(request: IncomingMessage): void {
+    const { socket } = request
+    if (this.#open.size >= this.#limits.lingeringMax) {
+      socket.destroy()
+      return
+    }
+    const end = this.#linger(request, () => {
+      socket.off('close', end)
+      if (!request.complete) socket.destroy()
+    })
+    // After the reply, the request does not hear of it.
+    socket.once('close', end)
+  }
+
   /** Call when the server stops: closes lingering connections after a short wait. */
   stop(): void {
     this.#stopping = true
@@ -82,7 +101,8 @@ export class Lingering {
     }, STOPPING_MS).unref()
   }
 
-  #linger(request: IncomingMessage, close: () => void): void {
+  /** Returns a function that ends it. */
+  #linger(request: IncomingMessage, close: () => void): () => void {
     const { lingerMs, lingerIdleMs, lingerBytesMax } = this.#limits
     let bytes = 0
     const end = (): void => {
@@ -109,5 +129,6 @@ export class Lingering {
     request.once('close', end)
     request.on('error', end)
     request.resume()
+    return end
   }
 }

@@ -14,7 +14,7 @@ import { Connections, PIPELINED } from './connections.ts'
 import { addCrossOrigin } from './cross-origin.ts'
 import { methodsOf, notFound, webhookRoute } from './endpoints.ts'
 import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
-import { GatheredRequest } from './gathered-request.ts'
+import { requestsWith } from './gathered-request.ts'
 import { addKeyRoute } from './key-route.ts'
 import { Lingering } from './lingering.ts'
 import { addModelRoutes } from './model-routes.ts'
@@ -136,6 +136,7 @@ function noSchemas(): never {
 export function createServer(options: ServerOptions): FastifyInstance {
   const { services, limits, publicUrl, readiness } = options
   const webhooks = [...options.banking.providers.keys()].map(webhookRoute)
+  const lingering = new Lingering(limits)
   const server: FastifyInstance = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestTimeoutMs,
@@ -152,7 +153,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       querystringParser: unparsed,
     },
     http: {
-      IncomingMessage: GatheredRequest,
+      IncomingMessage: requestsWith(request => lingering.discard(request)),
       maxHeaderSize: limits.headerBytesMax,
       requireHostHeader: false,
       insecureHTTPParser: false,
@@ -179,7 +180,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   server.decorateRequest('state', null as never)
   const connections = new Connections(server.server, limits)
-  const lingering = new Lingering(limits)
   readiness.onRetire = idleMs => {
     lingering.stop()
     return connections.end(idleMs)

@@ -5,7 +5,7 @@ import { counter, type Family, gauge } from '../lib/metrics.ts'
 export interface RequestMetrics {
   /** One element each for bodies sent with API keys, for notifications and forms, and for long replies. */
   readonly bodies: readonly BodyMetrics[]
-  /** Number of connections on which the rest of a refused body is being discarded. */
+  /** Number of connections on which a body that is refused or not read is being discarded. */
   readonly lingering: number
   /** Number of calls refused since the process started because their key had too many in flight. */
   readonly refusedInFlight: number
@@ -45,7 +45,7 @@ export function requestFamilies({ bodies, lingering, refusedInFlight }: RequestM
     ),
     gauge(
       'gateway_connections_lingering',
-      'Connections on which the rest of a refused body is being discarded.',
+      'Connections on which a body that is refused or not read is being discarded.',
       lingering,
     ),
     counter(
