@@ -9,6 +9,7 @@ import { insufficientBalance } from '../pipeline/admit.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/call.ts'
 import type { CallPass } from './call-pass.ts'
+import { endsWithClient } from './connections.ts'
 import { askForBody } from './lingering.ts'
 import { refuseTooLarge } from './read-body.ts'
 import type { ServerOptions } from './request.ts'
@@ -26,6 +27,7 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
       if (!pass.running) pass.release()
     })
     if (route.config.endpoint === undefined) return done()
+    endsWithClient(reply.raw)
     try {
       readiness.refuseWhenClosed()
       done()

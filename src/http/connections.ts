@@ -1,17 +1,42 @@
 /**
  * A server's connections, and how to close them without losing a call: stop listening first, say `connection: close` in each
  * reply, and keep idle connections open for a moment, in case a call is already on its way. Also closes connections whose client
- * does not read the end of its reply, or sends many requests ahead of their replies (pipelining).
+ * does not read the end of its reply, or sends many requests ahead of their replies (pipelining), and keeps those open on which it
+ * only waits for its reply (half-closed).
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
+import { Server as NetServer, Socket } from 'node:net'
 
 /** A socket with Node's internal reference to the response being sent on it. */
 interface BusySocket extends Socket {
   readonly _httpMessage?: ServerResponse | null
   /** What Node calls with each request. Any result but 0, 1 or 2 makes its parser stop with the error PIPELINED. */
   readonly parser?: { onIncoming: () => number } | null
+}
+
+/** A response for which a client that ends its side of the connection has left; see `endsWithClient`. */
+interface Ending extends ServerResponse {
+  endsWithClient?: true
+}
+
+/**
+ * Call at the beginning of a call. A client that ends its side of the connection (half-close) may still wait for its reply, as some
+ * health checks and simple programs do, but most have left, and nothing tells which. A call would go on for them at somebody's cost,
+ * so it ends. All other replies are sent.
+ */
+export function endsWithClient(response: Ending): void {
+  response.endsWithClient = true
+}
+
+/** Replaces `end` of a server's sockets, which Node calls without arguments when the client has ended its side. */
+function endWhenReplied(this: BusySocket, ...given: Parameters<Socket['end']>): Socket {
+  const response: Ending | null | undefined = this._httpMessage
+  if (given.length > 0 || !this.readableEnded || response == null || response.endsWithClient) {
+    return Socket.prototype.end.apply(this, given)
+  }
+  response.once('finish', () => this.end())
+  return this
 }
 
 /** Maximum number of requests on one connection that wait for the replies to earlier ones. */
@@ -40,6 +65,7 @@ export class Connections {
     const watch = setInterval(() => this.#limitUnread(unreadMs), Math.ceil(unreadMs / 4)).unref()
     server.on('close', () => clearInterval(watch))
     server.on('connection', (socket: BusySocket) => {
+      socket.end = endWhenReplied as Socket['end']
       this.#sockets.add(socket)
       if (this.#sockets.size >= this.#sweptFrom) this.#sweep()
     })
