@@ -2,10 +2,12 @@
 
 /** Longest text shown to a client, in characters. */
 const TEXT_LENGTH_MAX = 4_000
+/** Longest text in which patterns are searched, in characters: a text that is all beginnings of secrets takes quadratic time. */
+const SEARCHED_MAX = 2 * TEXT_LENGTH_MAX
 
 const SECRETS: readonly RegExp[] = [
   // Keys with a well-known prefix, and bearer tokens. The digit or asterisk distinguishes keys from words like `sk_field`.
-  /\b(?:sk|pk|rk)[-_](?=[\w*.-]*[\d*])[\w*.-]{6,}/gi,
+  /\b(?:sk|pk|rk)[-_](?=[\w*.-]{0,200}[\d*])[\w*.-]{6,}/gi,
   /\bAIza[\w-]{10,}/g,
   /\bBearer\s+(?=[\w.~+/=*-]*[\d*])[\w.~+/=*-]{6,}/gi,
   /\b(?:AKIA|ASIA)[A-Z0-9]{8,}\b/g,
@@ -27,7 +29,15 @@ export function maskSecrets(text: string, secrets: readonly string[] = []): stri
   for (const secret of secrets) {
     if (secret.length >= 6) masked = masked.replaceAll(secret, '***')
   }
+  masked = beginningOf(masked)
   for (const pattern of SECRETS) masked = masked.replace(pattern, '***')
   // Truncate last: a secret cut in two would not be recognised.
   return masked.length > TEXT_LENGTH_MAX ? `${masked.slice(0, TEXT_LENGTH_MAX)}…` : masked
+}
+
+/** As much of a text as is searched, without the word that would be cut in two. */
+function beginningOf(text: string): string {
+  if (text.length <= SEARCHED_MAX) return text
+  const end = text.lastIndexOf(' ', SEARCHED_MAX)
+  return text.slice(0, end > TEXT_LENGTH_MAX ? end : SEARCHED_MAX)
 }

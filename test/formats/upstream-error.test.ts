@@ -308,3 +308,29 @@ test('masks a credential that crosses the point where long text is truncated', a
   const secret = `xai${'Q'.repeat(40)}`
   expect(maskSecrets(`${'e '.repeat(1985)}${secret} tail`, [secret])).not.toContain('QQQ')
 })
+
+describe('a very long error text', () => {
+  /** The longest text in which a pattern was searched. */
+  async function searched(text: string): Promise<number> {
+    const { maskSecrets } = await import('../../src/conversation/mask.ts')
+    const replace = vi.spyOn(String.prototype, 'replace')
+    maskSecrets(text)
+    const longest = Math.max(...replace.mock.contexts.map(context => String(context).length))
+    replace.mockRestore()
+    return longest
+  }
+
+  // In a text with as many beginnings of a secret and no end, a search takes quadratic time: half a minute for 256 kB.
+  test.each(['sk-', 'eyJ-', 'sk- eyJ-', 'x'])('made of %j is only searched at its beginning', async part => {
+    expect(await searched(part.repeat(20_000))).toBeLessThanOrEqual(8_000)
+  })
+
+  test('has its secrets masked, also one that is cut where the search ends', async () => {
+    const { maskSecrets } = await import('../../src/conversation/mask.ts')
+    const key = `sk-proj-${'a'.repeat(100)}${'7'.repeat(100)}`
+    for (let offset = 0; offset < 220; offset++) {
+      const masked = maskSecrets(`${'e'.repeat(offset)} ${`${key} `.repeat(60)}tail`)
+      expect(masked.replaceAll('***', '')).not.toMatch(/aaaaaaa|7777777/)
+    }
+  })
+})
