@@ -7,6 +7,9 @@ import type { ImageDetail, ImageSource } from './request.ts'
 
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
+/** Longest part of a data URL before its data, in characters. */
+const DATA_URL_HEAD_MAX = 4_000
+
 export interface DataUrl {
   /** In lower case, without parameters; '' if the URL has none. */
   readonly mediaType: string
@@ -15,11 +18,12 @@ export interface DataUrl {
 }
 
 /**
- * Parses a data URL leniently: accepts parameters, whitespace, URL-safe base64 and percent-encoded text. Null for any other URL.
+ * Parses a data URL leniently: accepts parameters, whitespace, URL-safe base64 and percent-encoded text. Null for any other URL,
+ * and if there is no data within the first 4,000 characters.
  */
 export function readDataUrl(url: string): DataUrl | null {
   if (!/^data:/i.test(url)) return null
-  const comma = url.indexOf(',')
+  const comma = url.slice(0, DATA_URL_HEAD_MAX).indexOf(',')
   if (comma < 0) return null
   const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';')
   const isBase64 = parameters.some(parameter => parameter.trim().toLowerCase() === 'base64')
