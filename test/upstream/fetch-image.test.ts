@@ -104,6 +104,7 @@ test.each([
   ['an incomplete URL', 'http://', /the URL is invalid/],
   ['a bad host', 'http://exa mple/', /the URL is invalid/],
   ['a bad address', 'http://256.256.256.256/', /the URL is invalid/],
+  ['a very long URL', `http://93.184.216.34/${'模'.repeat(9_000)}`, /the URL is longer than 8000 characters/],
 ])('refuses %s', async (_name, url, message) => {
   await expect(attempt(url)).rejects.toMatchObject({ message: expect.stringMatching(message) })
   expect(canaryHits).toBe(0)
