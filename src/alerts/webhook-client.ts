@@ -7,6 +7,7 @@ import ipaddr from 'ipaddr.js'
 import { Agent, request } from 'undici'
 import { AddressGuard } from '../upstream/address-guard.ts'
 import { knownAddresses, publicAddresses, type Resolve } from '../upstream/addresses.ts'
+import { fewInterim } from '../upstream/interim.ts'
 import { isPublicAddress } from '../upstream/public-address.ts'
 
 export interface WebhookClientOptions {
@@ -80,6 +81,7 @@ export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: 
           headers,
           body,
           signal,
+          onInfo: fewInterim(),
           headersTimeout: timeoutMs,
         })
         // Discards the body. Without a listener, the error that this raises on the body would end the process.

@@ -11,6 +11,7 @@ import { GatheredChunks } from '../lib/gathered-chunks.ts'
 import { type PictureType, pictureType } from '../lib/picture.ts'
 import { AddressGuard } from './address-guard.ts'
 import type { Resolve } from './addresses.ts'
+import { fewInterim } from './interim.ts'
 
 export interface ImageFetchOptions {
   /** Size limit of an image, in bytes. */
@@ -154,6 +155,7 @@ async function follow(first: string, pursuit: Pursuit): Promise<Buffer> {
       method: 'GET',
       headers: { accept: 'image/png, image/jpeg, image/webp, image/gif', 'accept-encoding': 'identity' },
       signal: pursuit.signal,
+      onInfo: fewInterim(),
       headersTimeout: pursuit.options.timeoutMs,
       bodyTimeout: pursuit.options.timeoutMs,
     })

@@ -8,6 +8,7 @@ import type { Cancellation } from '../lib/cancellation.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import type { Connection, Connections } from './connections.ts'
 import { UpstreamFault } from './fault.ts'
+import { INTERIM_MAX } from './interim.ts'
 import { type ReplySource, UpstreamReply } from './reply.ts'
 
 export interface UpstreamRequest {
@@ -35,9 +36,6 @@ export function send({ body, ...request }: UpstreamRequest): Promise<UpstreamRep
     new Sending(request, resolve, reject).start(body)
   })
 }
-
-/** Maximum number of interim (1xx) replies to one request. */
-const INTERIM_MAX = 100
 
 class Sending implements ReplySource {
   /** The request without its body, which must not stay in memory while the reply arrives. */

@@ -216,6 +216,12 @@ test.each([
     null,
     200,
   ],
+  [
+    'an answer that does not get beyond interim replies is a failure',
+    (response: ServerResponse) => response.socket?.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(1_000)),
+    'connection',
+    null,
+  ],
 ] as const)('%s', async (_name, given, fault, status) => {
   const customer = await newCustomer(sql)
   const { webhook } = await newWebhook(customer)

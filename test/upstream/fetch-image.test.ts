@@ -134,6 +134,19 @@ test('connects to the address that was checked: a name that later resolves diffe
   expect([lookups, requests.length, canaryHits]).toEqual([2, 1, 0])
 })
 
+test('a server that sends nothing but interim replies is given up', async () => {
+  let isClosed = false
+  answer = ({ socket }) => {
+    socket.on('close', () => {
+      isClosed = true
+    })
+    socket.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(1_000))
+  }
+  const refused = attempt(`http://${OUTSIDE}:${outsidePort}/a.png`, { timeoutMs: 60_000 })
+  await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('could not be fetched') })
+  await expect.poll(() => isClosed).toBe(true)
+})
+
 test('an image in chunks of one byte is a few objects in memory', async () => {
   const image = Buffer.concat([PNG, Buffer.alloc(20_000)])
   const chunks = [...image].map(byte => `1\r\n${String.fromCharCode(byte)}\r\n`).join('')
