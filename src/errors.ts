@@ -280,12 +280,18 @@ export interface ErrorDetails {
   cause?: unknown
 }
 
+/**
+ * Longest message, in characters. Many repeat words of the request, and a reply as long as a request would stay in memory until its
+ * client has read it.
+ */
+const MESSAGE_LENGTH_MAX = 5_000
+
 export class GatewayError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
-    super(details.message ?? ERRORS[code].message, { cause: details.cause })
+    super(shortened(details.message ?? ERRORS[code].message), { cause: details.cause })
     this.name = 'GatewayError'
     this.code = code
     this.details = details
@@ -314,4 +320,8 @@ export class GatewayError extends Error {
   get final(): boolean {
     return ERRORS[this.code].final && (this.retryAfterSeconds ?? Number.POSITIVE_INFINITY) > SHORT_WAIT_SECONDS_MAX
   }
+}
+
+function shortened(message: string): string {
+  return message.length > MESSAGE_LENGTH_MAX ? `${message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed()}…` : message
 }

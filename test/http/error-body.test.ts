@@ -43,3 +43,14 @@ test('names the offending field if a stage knows it', () => {
   })
   expect(JSON.parse(errorBody(new GatewayError('internal'), 'req_1'))).toMatchObject({ error: { param: null } })
 })
+
+test('repeats no more of a request than fits into a few pages', () => {
+  for (const word of ['"', 'x', '😀']) {
+    const message = `tools.0.type: the tool ${JSON.stringify(word.repeat(100_000))} is not supported by this model`
+    const body = errorBody(new GatewayError('invalid_request', { message }), 'req_1')
+    expect(body.length).toBeLessThan(25_000)
+    const { error } = JSON.parse(body)
+    expect(error.message).toMatch(/^tools\.0\.type: the tool .*…$/su)
+    expect(error.message.isWellFormed()).toBe(true)
+  }
+})
