@@ -49,8 +49,8 @@ export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: 
     inside: createRoute(isPrivate, { timeoutMs, resolve }),
   }
   /**
-   * Returns the parsed URL and the agent for requests to it. If the URL must not be called, returns what is wrong with it
-   * instead.
+   * Returns the parsed URL and a function that opens the agent for a request to it. If the URL must not be called, returns what is
+   * wrong with it instead.
    */
   const routeTo = (text: string) => {
     const url = text.length > WEBHOOK_URL_LENGTH_MAX ? null : URL.parse(text)
@@ -63,7 +63,13 @@ export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: 
     } catch {
       return 'address' as const
     }
-    return { url, agent: route.agent }
+    return { url, openAgent: route.openAgent }
+  }
+  // Each post has its own: undici (8.12) never forgets a host whose request is aborted.
+  const agents = new Set<Agent>()
+  const closeAgent = (agent: Agent) => {
+    agents.delete(agent)
+    return agent.destroy()
   }
   return {
     check(text) {
@@ -74,9 +80,11 @@ export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: 
       const route = routeTo(text)
       if (typeof route === 'string') return { fault: route }
       const signal = AbortSignal.timeout(timeoutMs)
+      const agent = route.openAgent()
+      agents.add(agent)
       try {
         const answer = await request(route.url, {
-          dispatcher: route.agent,
+          dispatcher: agent,
           method: 'POST',
           headers,
           body,
@@ -90,10 +98,12 @@ export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: 
         return { status: answer.statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : null }
       } catch (error) {
         return { fault: signal.aborted ? 'timeout' : faultOf(error) }
+      } finally {
+        void closeAgent(agent)
       }
     },
     async close() {
-      await Promise.all(Object.values(routes).map(({ agent }) => agent.destroy()))
+      await Promise.all([...agents].map(closeAgent))
     },
   }
 }
@@ -107,15 +117,15 @@ function createRoute(
     resolve,
     refusal: () => new ForbiddenAddress('the address is not public'),
   })
-  const agent = new Agent({
-    connect: { lookup: guard.lookup, timeout: timeoutMs },
-    connections: 8,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: 1_000,
-    maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
-  })
-  return { guard, agent }
+  const openAgent = () =>
+    new Agent({
+      connect: { lookup: guard.lookup, timeout: timeoutMs },
+      connections: 1,
+      pipelining: 1,
+      allowH2: false,
+      maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
+    })
+  return { guard, openAgent }
 }
 
 /**

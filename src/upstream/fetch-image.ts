@@ -71,13 +71,22 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
   const { isAllowed, resolve } = options
   const guard = new AddressGuard({ isAllowed, resolve, refusal: () => new Refusal(NOT_PUBLIC) })
-  const agent = new Agent({
-    connect: { lookup: guard.lookup, timeout: options.timeoutMs },
-    connections: 8,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: 1_000,
-  })
+  // Each fetch has its own: undici (8.12) never forgets a host whose request is aborted, and clients can name any number of hosts.
+  const agents = new Set<Agent>()
+  const openAgent = () => {
+    const agent = new Agent({
+      connect: { lookup: guard.lookup, timeout: options.timeoutMs },
+      connections: 1,
+      pipelining: 1,
+      allowH2: false,
+    })
+    agents.add(agent)
+    return agent
+  }
+  const closeAgent = (agent: Agent) => {
+    agents.delete(agent)
+    return agent.destroy()
+  }
   let running = 0
   const perAccountMax = Math.ceil(options.parallelMax / 2)
   const byAccount = new Map<number, number>()
@@ -93,6 +102,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
       running++
       byAccount.set(accountId, own + 1)
       const timeout = AbortSignal.timeout(options.timeoutMs)
+      const agent = openAgent()
       try {
         const bounded = AbortSignal.any([signal, timeout])
         const bytes = await follow(url, { agent, guard, options, budget, reserve, signal: bounded })
@@ -106,6 +116,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
           : null
         throw gatewayErrorOf(late ?? error, field)
       } finally {
+        void closeAgent(agent)
         running--
         const left = (byAccount.get(accountId) as number) - 1
         if (left === 0) byAccount.delete(accountId)
@@ -115,7 +126,9 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
     get queue() {
       return { name: 'image fetches', items: running, itemsMax: options.parallelMax }
     },
-    close: () => agent.destroy(),
+    async close() {
+      await Promise.all([...agents].map(closeAgent))
+    },
   }
 }
 

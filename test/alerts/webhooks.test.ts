@@ -3,7 +3,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { Agent } from 'undici'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { testWebhook } from '../../src/alerts/deliver.ts'
 import type { DeliveryOutcome } from '../../src/alerts/delivery-counts.ts'
 import { ALL_KINDS } from '../../src/alerts/kinds.ts'
@@ -335,6 +336,21 @@ test('a host name is only posted to if all its addresses are allowed at the mome
     await client.close()
   }
   expect(canaryHits).toBe(0)
+})
+
+test('no host is remembered that did not answer in time', async () => {
+  const dispatch = vi.spyOn(Agent.prototype, 'dispatch')
+  answer = () => {}
+  const inside = { timeoutMs: 100, privateNetworks: ['127.0.0.1/32'], resolve: async () => ['127.0.0.1'] }
+  const client = createWebhookClient(inside)
+  for (const host of ['a.test', 'b.test']) {
+    expect(await client.post(`http://${host}:${new URL(base).port}/`, {}, '{}')).toEqual({ fault: 'timeout' })
+  }
+  const agents = new Set(dispatch.mock.contexts as Agent[])
+  dispatch.mockRestore()
+  expect(agents.size).toBeGreaterThan(0)
+  for (const agent of agents) await expect.poll(() => Object.keys(agent.stats), { timeout: 5_000 }).toEqual([])
+  await client.close()
 })
 
 test('addresses that are not allowed are refused when they are entered', async () => {

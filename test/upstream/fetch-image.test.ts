@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { errors } from 'undici'
+import { Agent, errors } from 'undici'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createImageFetcher, type ImageFetcher, type ImageFetchOptions } from '../../src/upstream/fetch-image.ts'
 import { isPublicAddress } from '../../src/upstream/public-address.ts'
@@ -132,6 +132,19 @@ test('connects to the address that was checked: a name that later resolves diffe
   const refused = attempt(`http://rebound.test:${outsidePort}/a.png`, { resolve })
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('not public') })
   expect([lookups, requests.length, canaryHits]).toEqual([2, 1, 0])
+})
+
+test('no host is remembered whose image did not arrive in time', async () => {
+  const dispatch = vi.spyOn(Agent.prototype, 'dispatch')
+  answer = () => {}
+  const fetcher = makeFetcher({ timeoutMs: 100, resolve: async () => [OUTSIDE] })
+  const late = Array.from({ length: 4 }, (_, number) => fetcher.fetch(`http://h${number}.test:${outsidePort}/`, call))
+  for (const refused of late)
+    await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('did not arrive within') })
+  const agents = new Set(dispatch.mock.contexts as Agent[])
+  dispatch.mockRestore()
+  expect(agents.size).toBeGreaterThan(0)
+  for (const agent of agents) await expect.poll(() => Object.keys(agent.stats), { timeout: 5_000 }).toEqual([])
 })
 
 test('a server that sends nothing but interim replies is given up', async () => {
