@@ -164,6 +164,8 @@ const OVERFLOW_TEXTS = [
 ]
 const OVERFLOW_ADVICE = "This exceeds the model's maximum context length; reduce the length of the messages."
 
+/** Longest `error.details`, in characters of JSON. SDKs read a code and a few names. */
+const DETAILS_LENGTH_MAX = 4_000
 /** Longest field name shown to clients, in characters. */
 const PARAM_LENGTH_MAX = 200
 
@@ -235,7 +237,7 @@ function classify(body: ErrorBody, { status, wait, secrets, request }: Circumsta
   const shown = visible && {
     // In case it is the provider's own text after all, it stays hidden.
     message: isEcho ? null : visibleMessage(kind, maskSecrets(body.message, secrets)),
-    details: body.details,
+    details: body.details && shownDetails(body.details, secrets),
     code: kind === 'refused' && Object.hasOwn(KNOWN_CODES, body.code) ? body.code : null,
     param: body.param === '' ? null : maskSecrets(body.param, secrets).slice(0, PARAM_LENGTH_MAX),
   }
@@ -245,6 +247,16 @@ function classify(body: ErrorBody, { status, wait, secrets, request }: Circumsta
     status,
     retryAfterSeconds: wait ?? (asksToWait(kind) ? waitInText(body.message) : null),
     label: [body.type, body.code].filter(word => /^[a-z0-9_.-]{1,40}$/.test(word)).join(' '),
+  }
+}
+
+/** The details if clients may have them; null if they are too long, contain secrets, or are nested too deeply to be written. */
+function shownDetails(details: JsonObject, secrets: readonly string[]): JsonObject | null {
+  try {
+    const text = JSON.stringify(details)
+    return text.length <= DETAILS_LENGTH_MAX && maskSecrets(text, secrets) === text ? details : null
+  } catch {
+    return null
   }
 }
 

@@ -70,6 +70,16 @@ describe('the text of a refusal', () => {
     expect(failure(400, { error: { message } }).message).toBe(message)
   })
 
+  test.each([
+    ['are nested absurdly deep', `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+    ['are very long', JSON.stringify({ a: 'x'.repeat(5_000) })],
+    ['have the credential', '{"a":{"key":"pool-secret-1"}}'],
+    ['have a key', '{"a":["sk-proj-abcdefgh12345678"]}'],
+  ])('leaves out details that %s', (_, details) => {
+    const { message, details: shown } = failure(400, `{"error":{"message":"gone","details":${details}}}`)
+    expect([message, shown]).toEqual(['gone', null])
+  })
+
   test('keeps the status of 413 and 422 and the details that SDKs read', () => {
     expect(gatewayErrorOf(failure(413, { error: { message: 'too big' } }))).toMatchObject({
       status: 413,

@@ -20,8 +20,13 @@ let provider: ScriptedUpstream
 let running: TestGateway
 let account: TestAccount
 let reply = ''
+let status = 200
 beforeAll(async () => {
-  provider = await startScriptedUpstream(() => [head(200, { 'content-type': 'application/json' }), write(reply), end()])
+  provider = await startScriptedUpstream(() => [
+    head(status, { 'content-type': 'application/json' }),
+    write(reply),
+    end(),
+  ])
   running = await startTestGateway({ upstreams: { anthropic: provider.url } })
   account = await running.account(CREDIT)
 })
@@ -43,4 +48,18 @@ test.each(Object.entries(REPLIES))('a reply nested 100,000 deep in %s is a 502',
   expect(await running.usage(account.accountId)).toSatisfy(rows =>
     rows.every((row: { cost: bigint }) => row.cost === 0n),
   )
+})
+
+test.each([200, 400, 529])('an error with details nested 100,000 deep and status %i is answered', async errorStatus => {
+  status = errorStatus
+  reply = `{"type":"error","error":{"type":"invalid_request_error","message":"No.","details":{"a":${DEEP}}}}`
+  for (const path of ['/v1/messages', '/v1/chat/completions']) {
+    const answer = await fetch(running.url + path, {
+      method: 'POST',
+      headers: { 'x-api-key': account.apiKey },
+      body: JSON.stringify({ model: 'claude-opus-5', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }),
+      signal: AbortSignal.timeout(10_000),
+    })
+    expect(await answer.json()).toMatchObject({ error: { message: expect.any(String) } })
+  }
 })
