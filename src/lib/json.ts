@@ -99,8 +99,11 @@ export function parseJson(text: string): JsonValue | undefined {
 /** The value at an RFC 6901 pointer, or undefined. `*` is not a wildcard here. */
 export function atPointer(value: JsonValue | undefined, pointer: string): JsonValue | undefined {
   let current = value
-  for (const part of pointer.split('/').slice(1)) {
-    const key = unescapeKey(part)
+  // Not split at once: a schema of a client's can have a pointer with millions of parts.
+  for (let at = pointer.indexOf('/'); at >= 0; ) {
+    const next = pointer.indexOf('/', at + 1)
+    const key = unescapeKey(pointer.slice(at + 1, next < 0 ? pointer.length : next))
+    at = next
     if (Array.isArray(current)) current = /^\d{1,9}$/.test(key) ? current[Number(key)] : undefined
     else if (isObject(current) && Object.hasOwn(current, key)) current = current[key]
     else return undefined

@@ -1,9 +1,9 @@
 /** JSON from outside is read correctly even if the runtime's JSON.parse mistakes a key with an escape for another key. */
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { encodeText } from '../../src/lib/byte-text.ts'
 import { parseExactJson } from '../../src/lib/exact-json.ts'
-import { type JsonValue, parseJson, unescapeKeyCharacters } from '../../src/lib/json.ts'
+import { atPointer, type JsonValue, parseJson, unescapeKeyCharacters } from '../../src/lib/json.ts'
 import { parseScanned, scanJson } from '../../src/lib/json-parse.ts'
 
 async function parseBody(text: string): Promise<JsonValue> {
@@ -47,4 +47,27 @@ test('unescapes letters, digits and other characters of names, and nothing else'
   const written = '"\\u0061\\u005F\\u0039\\u002d \\u0022\\u005c\\u003c\\u00e9\\u1ebf\\n \\\\u0061 \\\\\\u0061"'
   expect(unescapeKeyCharacters(written)).toBe('"a_9- \\u0022\\u005c\\u003c\\u00e9\\u1ebf\\n \\\\u0061 \\\\a"')
   expect(JSON.parse(unescapeKeyCharacters(written))).toBe(JSON.parse(written))
+})
+
+test.each<[string, unknown]>([
+  ['', { a: [{ 'b/~': 1 }] }],
+  ['/a/0/b~1~0', 1],
+  ['/a', [{ 'b/~': 1 }]],
+  ['/a/1', undefined],
+  ['/a/x', undefined],
+  ['/a/0/b~1~0/c', undefined],
+  ['/', undefined],
+  ['/toString', undefined],
+])('the value at %j', (pointer, value) => {
+  expect(atPointer({ a: [{ 'b/~': 1 }] }, pointer)).toEqual(value)
+})
+
+test('a pointer is read no further than the value goes: one of 15 MB would take 0.3 s', () => {
+  const split = vi.spyOn(String.prototype, 'split')
+  const slice = vi.spyOn(String.prototype, 'slice')
+  expect(atPointer({ a: 1 }, '/a'.repeat(10_000))).toBeUndefined()
+  const pieces = split.mock.results.map(({ value }) => (value as string[]).length)
+  const looked = slice.mock.calls.length
+  vi.restoreAllMocks()
+  expect(Math.max(0, ...pieces) + looked).toBeLessThan(10)
 })
