@@ -56,7 +56,7 @@ export class ToolNames {
 
   #shorten(name: string): string {
     const lettered = this.#rules.nameStart === 'letter' && !/^[a-zA-Z]/.test(name) ? `t${name}` : name
-    const stem = lettered.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, this.#rules.nameMax - HASH_LENGTH - 1)
+    const stem = asWord(lettered.slice(0, this.#rules.nameMax - HASH_LENGTH - 1))
     for (let attempt = 0; ; attempt += 1) {
       const shortened = `${stem}_${hash(attempt === 0 ? name : `${name} ${attempt}`).slice(0, HASH_LENGTH)}`
       if (!this.#client.has(shortened)) return shortened
@@ -116,9 +116,14 @@ export function idInForm(id: string, form: IdForm | 'as_given'): string {
   if (form === 'as_given') return id
   if (isIdAccepted(id, form)) return id
   if (form === 'alphanumeric_9') return hash(id).slice(0, 9)
-  const words = form === 'any' || WORD.test(id) ? id : id.replace(/[^a-zA-Z0-9_-]/g, '_')
-  if (words.length <= ID_LENGTH_MAX) return words
-  return `${words.slice(0, ID_LENGTH_MAX - HASH_LENGTH * 2 - 1)}_${hash(id).slice(0, HASH_LENGTH * 2)}`
+  if (id.length <= ID_LENGTH_MAX) return asWord(id)
+  const stem = id.slice(0, ID_LENGTH_MAX - HASH_LENGTH * 2 - 1)
+  return `${form === 'any' ? stem : asWord(stem)}_${hash(id).slice(0, HASH_LENGTH * 2)}`
+}
+
+/** Replaces characters that not every upstream accepts. Only for short texts: in 20 MB it takes seconds. */
+function asWord(text: string): string {
+  return text.replace(/[^a-zA-Z0-9_-]/g, '_')
 }
 
 /** Returns the SHA-256 of the text in hexadecimal. */
