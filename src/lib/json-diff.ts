@@ -13,9 +13,19 @@ function pointerOf(path: string, key: string): string {
 /** If more elements of a list change, one edit arranges them all anew: thousands of edits take longer than what they change. */
 const OWN_EDITS_MAX = 100
 
+/**
+ * Behind a longer path, a value that differs is replaced as a whole, because each edit repeats its path: a key of megabytes with
+ * thousands of edits below it would take gigabytes.
+ */
+const PATH_LENGTH_MAX = 2_000
+
 /** Collects edits, skipping the parts that both values share. */
 function collect(before: JsonValue | undefined, after: JsonValue, path: string, edits: BodyEdit[]): void {
   if (before === after) return
+  if (path.length > PATH_LENGTH_MAX) {
+    edits.push({ op: 'set', path, value: after })
+    return
+  }
   if (isObject(before) && isObject(after)) {
     for (const key of Object.keys(before)) {
       if (!Object.hasOwn(after, key) || after[key] === undefined)

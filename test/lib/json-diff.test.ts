@@ -15,6 +15,19 @@ test('names the deepest places that differ', () => {
   ])
 })
 
+test('below a very long key is replaced as a whole: each edit would repeat the key', () => {
+  const parameters = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, { a: index }]))
+  const typed = Object.fromEntries(Object.keys(parameters).map(name => [name, { a: 1, type: 'string' }]))
+  const [before, after] = [{ ['k'.repeat(5_000)]: { parameters } }, { ['k'.repeat(5_000)]: { parameters: typed } }]
+  const edits = editsBetween(before, after)
+  expect(edits.map(({ op }) => op)).toEqual(['set'])
+  const text = encodeText(JSON.stringify(before))
+  expect(JSON.parse(decodeText(editJson(text, edits)))).toEqual(after)
+  const deep = (value: JsonObject) =>
+    Array.from({ length: 60 }, () => 'k'.repeat(500)).reduce<JsonObject>((inner, key) => ({ [key]: inner }), value)
+  expect(editsBetween(deep(parameters), deep(typed)).map(({ op }) => op)).toEqual(['set'])
+})
+
 test('the edits turn the text of one value into the other', () => {
   const key = fc.constantFrom('a', 'b/', '~', '__proto__', 'tiếng')
   const value = fc.letrec(tie => ({
