@@ -19,10 +19,17 @@ const OWN_EDITS_MAX = 100
  */
 const PATH_LENGTH_MAX = 2_000
 
+/** Whether a member with a key that is too long for a path differs. */
+function changesLongKey(before: JsonValue | undefined, after: JsonValue): boolean {
+  if (!isObject(before) || !isObject(after)) return false
+  const differs = (key: string) => key.length > PATH_LENGTH_MAX && before[key] !== after[key]
+  return Object.keys(before).some(differs) || Object.keys(after).some(differs)
+}
+
 /** Collects edits, skipping the parts that both values share. */
 function collect(before: JsonValue | undefined, after: JsonValue, path: string, edits: BodyEdit[]): void {
   if (before === after) return
-  if (path.length > PATH_LENGTH_MAX) {
+  if (path.length > PATH_LENGTH_MAX || (path !== '' && changesLongKey(before, after))) {
     edits.push({ op: 'set', path, value: after })
     return
   }

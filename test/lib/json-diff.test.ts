@@ -28,6 +28,15 @@ test('below a very long key is replaced as a whole: each edit would repeat the k
   expect(editsBetween(deep(parameters), deep(typed)).map(({ op }) => op)).toEqual(['set'])
 })
 
+test('an object with a new member of a very long name is replaced as a whole: its pointer would take seconds to write', () => {
+  const name = '/'.repeat(5_000)
+  const before = { tool: { required: [name], properties: { a: {} } } }
+  const after = { tool: { required: [name], properties: { a: { type: 'string' }, [name]: {} } } }
+  const edits = editsBetween(before, after)
+  expect(edits.map(({ op, path }) => [op, path])).toEqual([['set', '/tool/properties']])
+  expect(JSON.parse(decodeText(editJson(encodeText(JSON.stringify(before)), edits)))).toEqual(after)
+})
+
 test('the edits turn the text of one value into the other', () => {
   const key = fc.constantFrom('a', 'b/', '~', '__proto__', 'tiếng')
   const value = fc.letrec(tie => ({
