@@ -3,7 +3,17 @@
  * above 2^53, unknown fields, keys named `__proto__`). The text must be valid JSON.
  */
 
-import { ascii, type ByteText, characters, concat, decodeText, joinBytes, NO_BYTES, ofCharacters } from './byte-text.ts'
+import {
+  ascii,
+  type ByteText,
+  characters,
+  concat,
+  decodeText,
+  encodeText,
+  joinBytes,
+  NO_BYTES,
+  ofCharacters,
+} from './byte-text.ts'
 import { addEdit, type BodyEdit, type EditTree, hasConflict, newTree } from './edit-tree.ts'
 import { unescapeKey } from './json.ts'
 
@@ -117,9 +127,14 @@ export function elementsOf(text: ByteText, start: number): { start: number; end:
   return elements
 }
 
-/** JSON of a value with every non-ASCII character escaped. */
+/** Longest JSON whose non-ASCII characters are escaped, in characters. In 20 MB, that takes seconds, and doubles the size. */
+const ESCAPED_MAX = 16_384
+
+/** JSON of a value, with every non-ASCII character escaped unless it is long. */
 export function asciiJson(value: unknown): ByteText {
-  const escaped = JSON.stringify(value).replace(/[\u007f-\uffff]/g, character => {
+  const json = JSON.stringify(value)
+  if (json.length > ESCAPED_MAX) return encodeText(json)
+  const escaped = json.replace(/[\u007f-\uffff]/g, character => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
   return ofCharacters(escaped)

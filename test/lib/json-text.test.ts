@@ -198,3 +198,13 @@ test('the work of thousands of edits in one object grows in step with them', () 
   }
   expect(workOf(400) / workOf(100)).toBeLessThan(5)
 })
+
+test('a long text is written in UTF-8: to escape millions of characters takes seconds, and doubles their size', () => {
+  const text = `Hà Nội 模 😀 "\\\n\ud800`.repeat(10_000)
+  const edited = editJson(encodeText('{"a":1,"b":[2]}'), [
+    { op: 'set', path: '/a', value: text },
+    { op: 'set', path: '/b', value: [{ c: text }] },
+  ])
+  expect(JSON.parse(decodeText(edited))).toEqual({ a: text, b: [{ c: text }] })
+  expect(edited.length).toBeLessThan(2.1 * Buffer.byteLength(JSON.stringify(text)))
+})
