@@ -72,7 +72,17 @@ export function isHttpUrl(url: string): boolean {
 /** Returns base64 in the standard alphabet, without whitespace. Input that already has this form is returned as is. */
 function normalBase64(text: string): string {
   const bare = /[\s%]/.test(text) ? withoutWhiteSpace(decodePercent(text)) : text
-  return /[-_]/.test(bare) ? bare.replaceAll('-', '+').replaceAll('_', '/') : bare
+  return /[-_]/.test(bare) ? inStandardAlphabet(bare) : bare
+}
+
+/** Replaces the two characters that URLs have instead of `+` and `/`. For millions of them, `replaceAll` takes seconds. */
+function inStandardAlphabet(text: string): string {
+  const bytes = Buffer.from(text, 'utf8')
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === 0x2d) bytes[at] = 0x2b
+    else if (bytes[at] === 0x5f) bytes[at] = 0x2f
+  }
+  return bytes.toString('utf8')
 }
 
 function decodePercent(text: string): string {

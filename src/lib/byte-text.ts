@@ -106,7 +106,7 @@ export function parseUndecoded(bytes: ByteText): JsonValue | undefined {
 /** The text without white space. A regular expression takes ten times as long if there is white space between all characters. */
 export function withoutWhiteSpace(text: string): string {
   if (!/\s/.test(text)) return text
-  if (!isAsciiText(text)) return text.replace(/\s+/g, '')
+  if (!isAsciiText(text)) return withoutWideSpace(text)
   const bytes = Buffer.from(text, 'latin1')
   let length = 0
   for (let at = 0; at < bytes.length; at++) {
@@ -114,4 +114,23 @@ export function withoutWhiteSpace(text: string): string {
     if (byte > 32 || byte < 9 || (byte > 13 && byte < 32)) bytes[length++] = byte
   }
   return bytes.toString('latin1', 0, length)
+}
+
+/** As above, for any text: two bytes a character. */
+function withoutWideSpace(text: string): string {
+  const units = new Uint16Array(text.length)
+  let length = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (!isSpace(unit)) units[length++] = unit
+  }
+  return Buffer.from(units.buffer, 0, 2 * length).toString('utf16le')
+}
+
+const WIDE_SPACES: ReadonlySet<number> = new Set([0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff])
+
+/** Whether it is what `\s` matches. */
+function isSpace(unit: number): boolean {
+  if (unit < 0xa0) return unit === 0x20 || (unit >= 9 && unit <= 13)
+  return (unit >= 0x2000 && unit <= 0x200a) || WIDE_SPACES.has(unit)
 }

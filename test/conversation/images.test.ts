@@ -1,6 +1,6 @@
 /** Data URLs, as clients write them. */
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { readDataUrl } from '../../src/conversation/images.ts'
 
 test.each([
@@ -16,4 +16,14 @@ test.each([
 // Millions of parameters take a second to split, and an error would repeat a media type of any length.
 test.each(['x', ';', '; ', 'image/png;'])('%j in endless repetition before the data makes no data URL', part => {
   expect(readDataUrl(`data:${part.repeat(5_000)};base64,AAAA`)).toBeNull()
+})
+
+test.each(['-_', 'a-', '- _\n', 'é '])('%j a thousand times over is put right without a search for each', part => {
+  const payload = part.repeat(1_000)
+  const searches = [vi.spyOn(String.prototype, 'replaceAll'), vi.spyOn(String.prototype, 'replace')]
+  const read = readDataUrl(`data:application/pdf;base64,${payload}`)
+  const count = searches.reduce((sum, { mock }) => sum + mock.calls.length, 0)
+  vi.restoreAllMocks()
+  expect(read?.data).toBe(payload.replace(/\s/g, '').replace(/-/g, '+').replace(/_/g, '/'))
+  expect(count).toBe(0)
 })

@@ -92,3 +92,8 @@ test.each([
 ])('removes the white space that a regular expression finds from text with %s', (_, given) => {
   expect(withoutWhiteSpace(given)).toBe(given.replace(/\s+/g, ''))
 })
+
+test('every kind of white space is removed, and nothing else', () => {
+  const all = `${Array.from({ length: 0xd800 }, (_, unit) => String.fromCharCode(unit)).join('')}\ue000\ufeff\uffff😀`
+  expect(withoutWhiteSpace(all)).toBe(all.replace(/\s+/g, ''))
+})
