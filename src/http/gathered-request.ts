@@ -1,6 +1,7 @@
 /**
- * A request that gathers the tiny chunks of its body, and limits how much of a body is discarded that nobody reads. Node delivers each chunk as a buffer of its own, which takes hundreds of
- * bytes of memory even for a chunk of one, for as long as the body is not read.
+ * A request that gathers the tiny chunks of its body, and limits how much of a body is discarded that nobody reads. Node
+ * delivers each chunk as a buffer of its own, which takes hundreds of bytes of memory even for a chunk of one, for as long as
+ * the body is not read.
  */
 
 import { IncomingMessage } from 'node:http'
