@@ -265,6 +265,20 @@ describe('the business', () => {
     await known(1)
   })
 
+  test('shows a dash instead of zero if no cost is known', async () => {
+    const { sql } = running.database
+    const cost = async (path: string) => /Cost (\S+)/.exec(readable((await operator.get(path)).html))?.[1]
+    const costs = async () => [await cost('/operator'), await cost('/operator/business')]
+    for (const shown of await costs()) expect(shown).toMatch(/^\d[\d.,]*$/)
+    const days = await sql`select account_id, key_id, entry_id, day, upstream_cost_calls as known from usage_daily`
+    await sql`update usage_daily set upstream_cost_calls = 0`
+    expect(await costs()).toEqual(['–', '–'])
+    for (const { account_id, key_id, entry_id, day, known } of days) {
+      await sql`update usage_daily set upstream_cost_calls = ${known}
+        where account_id = ${account_id} and key_id = ${key_id} and entry_id = ${entry_id} and day = ${day}`
+    }
+  })
+
   test('revenue, cost and margin have the same totals, however they are split; models sold below cost are named', async () => {
     await running.gateway.readiness.idle()
     await rollUpCalls(running.database.sql, { lagSeconds: 0 })

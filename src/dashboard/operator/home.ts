@@ -7,6 +7,7 @@ import { readLastAudit } from '../../audit/last.ts'
 import {
   addFigures,
   type BusinessFigure,
+  knownCostOf,
   type ModelDay,
   marginOf,
   readModelDays,
@@ -15,6 +16,7 @@ import {
 } from '../../ledger/reports/business.ts'
 import { addDays, dayOf, startOfDay } from '../../ledger/reports/days.ts'
 import { type Arrivals, readArrivals, readOpenHolds } from '../../ledger/reports/desk.ts'
+import type { MicroVnd } from '../../lib/money.ts'
 import { readMaintenance, setMaintenance } from '../../operations/maintenance.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
@@ -138,14 +140,11 @@ function cardsOf(request: PageRequest, { today, before, month }: Periods): reado
     isLoss: false,
     ...extra,
   })
-  const margin: Measure = ({ calls }) => {
-    const left = marginOf(calls)
-    return left === null ? '–' : dongShort(left)
-  }
+  const ifKnown = (amount: MicroVnd | null) => (amount === null ? '–' : dongShort(amount))
   const money = [
     card('revenue', ({ calls }) => dongShort(calls.revenueMicroVnd)),
-    card('cost', ({ calls }) => dongShort(calls.costMicroVnd)),
-    card('margin', margin, { isLoss: (marginOf(today.calls) ?? 0n) < 0n }),
+    card('cost', ({ calls }) => ifKnown(knownCostOf(calls))),
+    card('margin', ({ calls }) => ifKnown(marginOf(calls)), { isLoss: (marginOf(today.calls) ?? 0n) < 0n }),
     card('money_in', ({ arrivals }) => dongShort(arrivals.moneyInMicroVnd)),
   ]
   const { errors } = today.calls

@@ -135,9 +135,15 @@ export function toFigure(row: unknown): BusinessFigure {
   }
 }
 
+/** What the calls of known cost have cost; null if there are none. */
+export function knownCostOf({ costMicroVnd, costKnownCalls }: BusinessFigure): MicroVnd | null {
+  return costKnownCalls === 0 ? null : costMicroVnd
+}
+
 /** Revenue minus known cost; null if no cost is known. Too high if some costs are unknown. */
-export function marginOf({ revenueMicroVnd, costMicroVnd, costKnownCalls }: BusinessFigure): MicroVnd | null {
-  return costKnownCalls === 0 ? null : microVnd(revenueMicroVnd - costMicroVnd)
+export function marginOf(figure: BusinessFigure): MicroVnd | null {
+  const cost = knownCostOf(figure)
+  return cost === null ? null : microVnd(figure.revenueMicroVnd - cost)
 }
 
 /**
