@@ -60,6 +60,15 @@ export function imageUrl(source: ImageSource): string {
   return source.type === 'url' ? source.url : dataUrl(source.mediaType, source.data)
 }
 
+/**
+ * Returns the file name to send for a document with this title; '' for none. OpenAI judges files by the ending of their names, and
+ * refuses others (`Expected context stuffing file type to be a supported format`, reports of users, read 2026-11).
+ */
+export function pdfName(title: string): string {
+  if (title === '') return 'document.pdf'
+  return /\.pdf$/i.test(title) ? title : `${title}.pdf`
+}
+
 /** Reads how closely the model should look at an image; nothing if the client does not say. */
 export function imageDetail(detail: JsonValue | undefined): { detail?: ImageDetail } {
   return detail === 'low' || detail === 'high' || detail === 'original' ? { detail } : {}

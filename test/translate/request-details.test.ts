@@ -134,6 +134,24 @@ describe("a document's context", () => {
   })
 })
 
+describe("a document's title", () => {
+  const named = (to: WireName, title?: string) => {
+    const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBE' }
+    const messages = [user([{ type: 'document', source, ...(title !== undefined && { title }) }])]
+    const body = converted({ from: 'messages', to }, { max_tokens: 9, messages })
+    const [part] = ((to === 'responses' ? body.input : body.messages) as { content: JsonObject[] }[])[0]!.content
+    return ((part!.file ?? part) as JsonObject).filename
+  }
+
+  test.each(['chat_completions', 'responses'] as const)('becomes the name of a PDF file (%s)', to => {
+    expect(named(to, 'Quarterly report')).toBe('Quarterly report.pdf')
+    expect(named(to, 'Report v1.2')).toBe('Report v1.2.pdf')
+    expect(named(to, 'Report.PDF')).toBe('Report.PDF')
+    expect(named(to, '')).toBe('document.pdf')
+    expect(named(to)).toBe('document.pdf')
+  })
+})
+
 describe('a document of a chat client', () => {
   const file = (file_data: string, filename = 'a.pdf') => ({ type: 'file', file: { filename, file_data } })
   const ask = (...parts: object[]) => ({ messages: [user([...parts, { type: 'text', text: '?' }])] })

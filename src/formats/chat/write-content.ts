@@ -1,6 +1,6 @@
 /** Writes text, images and documents as the content of a chat message. */
 
-import { dataUrl, imageUrl } from '../../conversation/images.ts'
+import { dataUrl, imageUrl, pdfName } from '../../conversation/images.ts'
 import { refuseDocumentUrl } from '../../conversation/read-media.ts'
 import type { DocumentPart, ImagePart, ResultContent, ResultPart, TextPart } from '../../conversation/request.ts'
 import type { Dialect } from '../../generated/types.ts'
@@ -34,10 +34,7 @@ function writePart(part: ResultContent, dialect: Dialect): JsonObject {
     case 'image':
       return { type: 'image_url', image_url: { url: imageUrl(part.source), ...detail(part) }, ...breakpoint(part) }
     case 'document':
-      return {
-        type: 'file',
-        file: { filename: part.title === '' ? 'document.pdf' : part.title, ...data(part, dialect) },
-      }
+      return { type: 'file', file: { filename: pdfName(part.title), ...data(part, dialect) } }
   }
 }
 

@@ -1,6 +1,6 @@
 /** Writes text, images and documents as the content of a responses request. */
 
-import { dataUrl, imageUrl } from '../../conversation/images.ts'
+import { dataUrl, imageUrl, pdfName } from '../../conversation/images.ts'
 import type { ContentPart, ResultContent, ResultPart } from '../../conversation/request.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
@@ -38,11 +38,7 @@ function writePart(part: ResultContent): JsonObject {
     case 'document': {
       if (part.source.type === 'url') return { type: 'input_file', file_url: part.source.url }
       const { mediaType, data } = part.source
-      return {
-        type: 'input_file',
-        filename: part.title === '' ? 'document.pdf' : part.title,
-        file_data: dataUrl(mediaType, data),
-      }
+      return { type: 'input_file', filename: pdfName(part.title), file_data: dataUrl(mediaType, data) }
     }
   }
 }
