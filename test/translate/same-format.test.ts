@@ -225,3 +225,15 @@ describe('a responses request keeps its bytes', () => {
     expect(passesThrough('responses', body as JsonObject, dialectOf(facts))).toBe(expected)
   })
 })
+
+test('a chat request with a tool name that is too long may allow tools that it does not have', () => {
+  const long = 'n'.repeat(70)
+  const named = (name: string) => ({ type: 'function', function: { name } })
+  const allowed = (...names: string[]) => ({ mode: 'auto', tools: names.map(named) })
+  const tool_choice = { type: 'allowed_tools', allowed_tools: allowed(long, 'gone') }
+  const body = { messages: [{ role: 'user', content: 'hi' }], tools: [named(long)], tool_choice }
+  const sent = edited('chat_completions', body, {})
+  const short = (sent.tools as { function: { name: string } }[])[0]!.function.name
+  expect(short.length).toBeLessThan(65)
+  expect(sent.tool_choice).toEqual({ type: 'allowed_tools', allowed_tools: allowed(short, 'gone') })
+})

@@ -22,6 +22,7 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
   for (const tool of arrayOrEmpty(body.tools)) visitTool(tool)
   for (const fn of arrayOrEmpty(body.functions)) visitNamed(fn)
   visitTool(body.tool_choice)
+  for (const tool of arrayOrEmpty(memberOf(memberOf(body.tool_choice, 'allowed_tools'), 'tools'))) visitTool(tool)
   visitNamed(body.function_call)
   for (const message of arrayOrEmpty(body.messages)) {
     const role = memberOf(message, 'role')
