@@ -95,6 +95,7 @@ const CHAT_REFUSALS: [string, object, string, Facts?][] = [
   ['a tool of another kind', { ...hi, tools: [{ type: 'web_search', name: 'x' }] }, 'tools[0].type: only tools of type "function" and "custom" are supported by this model, not "web_search"'],
   ['a tool without a name', { ...hi, tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name: expected the name of the function'],
   ['an unknown tool choice', { ...hi, tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'maybe' }, 'tool_choice: expected "auto", "none", "required" or a function'],
+  ['a required choice among no tools', { ...hi, tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'g' } }] } } }, 'tool_choice.allowed_tools: none of these tools is available with this model'],
   ['an unknown reply format', { ...hi, response_format: { type: 'grammar' } }, 'response_format: expected type "text", "json_object" or "json_schema"'],
   ['too many stop sequences', { ...hi, stop: ['a', 'b', 'c'] }, 'stop: this model accepts at most 2 stop sequences', { dialect: { sampling: { stop_max: 2 } } }],
   ['a trailing assistant message that cannot be continued', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: 'a' }] }, 'messages: This model does not support assistant message prefill. The conversation must end with a user message.'],

@@ -21,11 +21,11 @@ export function readTools(body: JsonObject): ToolRequest {
   if (choice === null || choice === undefined) return { definitions, choice: null, oneCallOnly }
   const allowed = allowedTools(choice)
   if (allowed === null) return { definitions, choice: readChoice(choice), oneCallOnly }
-  return {
-    definitions: definitions.filter(tool => allowed.names.has(tool.name)),
-    choice: { mode: allowed.required ? 'any' : 'auto' },
-    oneCallOnly,
-  }
+  const left = definitions.filter(tool => allowed.names.has(tool.name))
+  // Without tools, the choice would be left out, and the model would answer in words.
+  if (left.length === 0 && allowed.required)
+    refuse('tool_choice.allowed_tools', 'none of these tools is available with this model')
+  return { definitions: left, choice: { mode: allowed.required ? 'any' : 'auto' }, oneCallOnly }
 }
 
 function readTool(value: JsonValue, place: string): ToolDefinition {
