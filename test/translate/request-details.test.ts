@@ -152,6 +152,33 @@ describe("a document's title", () => {
   })
 })
 
+describe('a stop sequence of white space', () => {
+  const messages = [user('hi')]
+
+  test('counts as one, so that it is not lost on a model without stop sequences', () => {
+    const body = { messages, stop: '\n' }
+    expect(() => converted({ from: 'chat_completions', to: 'responses' }, body)).toThrow(
+      'stop: this model does not accept stop sequences; leave the field out',
+    )
+    const many = { messages, stop: ['a', 'b', 'c', 'd', '\n'] } as unknown as JsonObject
+    const facts = {
+      entry: { outputTokensMax: 1_000, contextTokens: null, capabilities: [] },
+      target: { dialect: dialectOf() },
+    }
+    expect(() => planSameFormat({ format: 'chat_completions', body: many, ...facts })).toThrow(
+      'stop: this model accepts at most 4 stop sequences',
+    )
+  })
+
+  test('is left out for the messages format, which refuses it', () => {
+    const stop = ['END', ' \n', '']
+    expect(converted({ from: 'chat_completions', to: 'messages' }, { messages, stop }).stop_sequences).toEqual(['END'])
+    expect(converted({ from: 'chat_completions', to: 'messages' }, { messages, stop: '\n' }).stop_sequences).toBe(
+      undefined,
+    )
+  })
+})
+
 describe('a document of a chat client', () => {
   const file = (file_data: string, filename = 'a.pdf') => ({ type: 'file', file: { filename, file_data } })
   const ask = (...parts: object[]) => ({ messages: [user([...parts, { type: 'text', text: '?' }])] })

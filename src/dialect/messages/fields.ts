@@ -2,7 +2,7 @@
 
 import { hash } from '../../conversation/names.ts'
 import { isEffortLevel, nearestLevel } from '../../conversation/reasoning-request.ts'
-import { readStopSequences } from '../../conversation/stop-sequences.ts'
+import { readStopSequences, visibleSequences } from '../../conversation/stop-sequences.ts'
 import {
   arrayOrEmpty,
   type JsonObject,
@@ -106,7 +106,10 @@ export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts
   const given = arrayOrEmpty(body.stop_sequences)
   const { stopMax } = dialect.sampling
   if (given.length === 0) return stopMax === 0 ? withoutMembers(body, ['stop_sequences']) : body
-  const stops = stopSequences(readStopSequences(body.stop_sequences), { field: stopField, max: stopMax })
+  const stops = stopSequences(visibleSequences(readStopSequences(body.stop_sequences)), {
+    field: stopField,
+    max: stopMax,
+  })
   if (given.length <= stopMax) return body
   return stops.length === 0 ? withoutMembers(body, ['stop_sequences']) : withMember(body, 'stop_sequences', stops)
 }

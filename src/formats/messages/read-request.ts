@@ -4,7 +4,7 @@ import type { ReadFacts } from '../../conversation/format.ts'
 import { hash } from '../../conversation/names.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { ConversationRequest } from '../../conversation/request.ts'
-import { readStopSequences } from '../../conversation/stop-sequences.ts'
+import { readStopSequences, visibleSequences } from '../../conversation/stop-sequences.ts'
 import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { refuseWrongTypes } from './parameter-types.ts'
 import { readReasoning } from './read-reasoning.ts'
@@ -34,7 +34,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
       topP: numberOrNull(body.top_p),
       topK: numberOrNull(body.top_k),
     },
-    stopSequences: readStopSequences(body.stop_sequences),
+    stopSequences: visibleSequences(readStopSequences(body.stop_sequences)),
     outputTokensMax: numberOrNull(body.max_tokens) ?? refuse('max_tokens', 'Field required'),
     endUser,
     // Agents put a session id into the user id, so calls with the same user id can share a provider's cache.
