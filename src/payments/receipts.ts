@@ -1,10 +1,19 @@
-/** Receipts for the accountant: incoming bank transfers, one row each, with the tax that they include. */
+/** Receipts for the accountant: all credits, one row each, and the tax that incoming bank transfers include. */
 
 import type { AnySql } from '../lib/database.ts'
+import { MICRO_PER_VND, type MicroVnd, microVnd } from '../lib/money.ts'
 import { type Buyer, readBuyer } from './buyer.ts'
 import { splitTax, type TaxedAmount, type TaxRate, taxRateOn } from './tax.ts'
 
-export interface Receipt extends TaxedAmount {
+/** The kinds of credits in the ledger, by their numbers. */
+const KINDS = { 1: 'bank_topup', 2: 'adjustment', 3: 'refund' } as const
+
+export interface Receipt {
+  readonly kind: (typeof KINDS)[keyof typeof KINDS]
+  /** Negative if money was taken from the wallet. */
+  readonly amountMicroVnd: MicroVnd
+  /** Null except for bank transfers: whether an adjustment or a refund changes the tax is for the accountant to decide. */
+  readonly tax: TaxedAmount | null
   readonly at: Date
   /** The day in Vietnam, such as `2026-11-21`. */
   readonly day: string
@@ -15,15 +24,19 @@ export interface Receipt extends TaxedAmount {
   readonly orderCode: string
   readonly bankReference: string
   readonly provider: string
+  /** Why an operator adjusted the balance or refunded a call; otherwise ''. */
+  readonly note: string
   readonly buyer: Buyer | null
 }
 
 const OF_DAY = `
-select c.at, c.account_id, a.email, (c.amount_micro_vnd / 1000000)::text as gross, coalesce(b.order_code, c.note, '') as order_code,
+select c.at, c.account_id, c.kind, a.email, c.amount_micro_vnd::text as amount,
+       case when c.kind = 1 then coalesce(b.order_code, c.note, '') else '' end as order_code,
+       case when c.kind = 1 then '' else coalesce(c.note, '') end as note,
        coalesce(b.bank_ref, b.provider_ref, '') as bank_reference, coalesce(b.provider, '') as provider, b.buyer
   from credit c join account a using (account_id)
-  left join bank_txn b on b.bank_txn_id = case when c.reference ~ '^bank_txn:\\d{1,18}$' then substr(c.reference, 10)::bigint end
- where c.kind = 1 and c.at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
+  left join bank_txn b on b.bank_txn_id = case when c.kind = 1 and c.reference ~ '^bank_txn:\\d{1,18}$' then substr(c.reference, 10)::bigint end
+ where c.at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
    and c.at < ($1::text::timestamp + interval '1 day') at time zone 'Asia/Ho_Chi_Minh'
  order by c.at, c.account_id, c.seq`
 
@@ -37,7 +50,9 @@ export async function readReceipts(
   return rows.map(row => {
     const buyer = readBuyer(row.buyer)
     return {
-      ...splitTax(BigInt(row.gross), rate),
+      kind: KINDS[row.kind as keyof typeof KINDS],
+      amountMicroVnd: microVnd(BigInt(row.amount)),
+      tax: row.kind === 1 ? splitTax(BigInt(row.amount) / MICRO_PER_VND, rate) : null,
       at: row.at,
       day,
       accountId: Number(row.account_id),
@@ -45,6 +60,7 @@ export async function readReceipts(
       orderCode: row.order_code,
       bankReference: row.bank_reference,
       provider: row.provider,
+      note: row.note,
       buyer,
     }
   })

@@ -1,8 +1,10 @@
 /** The operators' start page and their pages for calls, business figures and upstreams, while the first provider fails. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { credit } from '../../src/ledger/credit.ts'
 import { dayOf } from '../../src/ledger/reports/days.ts'
 import { rollUpCalls } from '../../src/ledger/roll-up.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import { upstreamFamilies } from '../../src/telemetry/upstreams.ts'
 import { chatCall, goodMessage } from '../support/chat.ts'
 import { startTestGateway, TEST_BANK, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -313,15 +315,9 @@ describe('the business', () => {
     await transferMoney(sql, { memo: `nap tien ${await orderCode()}`, amountVnd: 108_000 })
     await buyer.post('/account/invoice', { ...details, email: 'later@example.com' })
     const today = dayOf(new Date())
-    const { html, headers } = await operator.get(`/operator/receipts.csv?from=${today}&to=${today}`)
+    const { headers } = await operator.get('/operator/receipts.csv')
     expect(headers.get('content-type')).toContain('text/csv')
-    const [header = '', row = ''] = html.trim().split('\r\n')
-    const cells = Object.fromEntries(
-      header
-        .replace('\ufeff', '')
-        .split(',')
-        .map((name, at) => [name, row.split(',')[at]]),
-    )
+    const [cells] = (await receiptsOf(today)).filter(row => row.Type === 'Bank transfer')
     const percent = today < '2027-01-01' ? 8 : 10
     const net = Math.round(108_000 / (1 + percent / 100))
     expect(cells).toMatchObject({
@@ -334,6 +330,34 @@ describe('the business', () => {
       'Order code': expect.stringMatching(/^ST/),
     })
   })
+
+  test("the accountant's CSV has every movement of money, by kind, and adds up to the ledger", async () => {
+    const { sql } = running.database
+    const payout = { amountMicroVnd: microVnd(-1_000_000n), note: '=unused balance paid out' }
+    await credit(sql, { accountId: customer.accountId, ...payout, kind: 'adjustment', reference: 'payout' })
+    const today = dayOf(new Date())
+    const rows = await receiptsOf(today)
+    const own = rows.filter(row => row['Customer number'] === String(customer.accountId))
+    const untaxed = { 'VAT rate': '', 'Net (VND)': '', 'VAT (VND)': '', 'Order code': '', 'Bank reference': '' }
+    expect(own.slice(-2)).toMatchObject([
+      { ...untaxed, Type: 'Refund', 'Gross (VND)': '0.1105', Note: expect.stringMatching(/^req_/) },
+      { ...untaxed, Type: 'Adjustment', 'Gross (VND)': '-1', Note: "'=unused balance paid out" },
+    ])
+    const micro = (text: string) => BigInt(Math.round(Number(text) * 1_000_000))
+    const [ledger] = await sql`select sum(amount_micro_vnd)::text as total from credit`
+    expect(String(rows.reduce((sum, row) => sum + micro(row['Gross (VND)'] ?? ''), 0n))).toBe(ledger?.total)
+    expect(new Set(rows.map(row => row.Type))).toEqual(new Set(['Bank transfer', 'Refund', 'Adjustment']))
+  })
+
+  /** The rows of the accountant's CSV, by heading. No cell of these tests has a comma. */
+  async function receiptsOf(day: string): Promise<Record<string, string>[]> {
+    const { html } = await operator.get(`/operator/receipts.csv?from=${day}&to=${day}`)
+    const [header = '', ...rows] = html.replace('\ufeff', '').trim().split('\r\n')
+    return rows.map(row => {
+      const cells = row.split(',')
+      return Object.fromEntries(header.split(',').map((name, at) => [name, cells[at] ?? '']))
+    })
+  }
 
   async function orderCode(): Promise<string> {
     return (await (operators[1] as Visitor).order('108.000')).replace('/topup/', '')

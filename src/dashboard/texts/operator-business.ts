@@ -39,7 +39,10 @@ export const OPERATOR_BUSINESS_TEXTS = {
   },
   'operator.business.csv': { vi: 'Tải CSV', en: 'Export CSV' },
   'operator.business.calls': { vi: 'CSV mọi lượt gọi kèm giá vốn', en: 'CSV of all calls with their costs' },
-  'operator.business.receipts': { vi: 'CSV tiền nạp kèm thuế', en: 'CSV of top-ups with tax' },
+  'operator.business.receipts': {
+    vi: 'CSV tiền nạp kèm thuế, điều chỉnh và hoàn tiền',
+    en: 'CSV of top-ups with tax, adjustments and refunds',
+  },
   'operator.business.exports': { vi: 'Tệp của khoảng thời gian này', en: 'Downloads for this period' },
   'operator.receipts.day': { vi: 'Ngày', en: 'Day' },
   'operator.receipts.time': { vi: 'Thời điểm', en: 'Time' },
@@ -54,5 +57,7 @@ export const OPERATOR_BUSINESS_TEXTS = {
   'operator.receipts.tax_code': { vi: 'Mã số thuế', en: 'Tax code' },
   'operator.receipts.address': { vi: 'Địa chỉ', en: 'Address' },
   'operator.receipts.email': { vi: 'Email', en: 'Email' },
+  'operator.receipts.kind': { vi: 'Loại', en: 'Type' },
+  'operator.receipts.note': { vi: 'Ghi chú', en: 'Note' },
   'operator.receipts.account': { vi: 'Mã số khách hàng', en: 'Customer number' },
 } as const satisfies Texts
