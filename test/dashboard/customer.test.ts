@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { isTextKey } from '../../src/dashboard/texts/index.ts'
+import { dayOf } from '../../src/ledger/reports/days.ts'
 import { expectCleanAudit } from '../ledger/world.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { readable, type SignedUp, Visitor } from './visitor.ts'
@@ -248,9 +249,11 @@ test('the log is in words, filtered by operator, action, account, time and reaso
   const raw = await fetch(`${running.url}/operator/log.csv`, { headers: { ...owner.headers, cookie: owner.cookie } })
   expect([...new Uint8Array(await raw.arrayBuffer())].slice(0, 3)).toEqual([0xef, 0xbb, 0xbf])
   const lines = csv.html.split('\r\n')
-  expect(lines[0]).toBe('Time,Action,Customer number,Account,Subject,Reason,By')
+  expect(lines[0]).toBe('Time (Vietnam),Action,Customer number,Account,Subject,Reason,By')
   expect(lines[1]).toMatch(
-    new RegExp(`^\\S+Z,Wrote a note,${customerId},customer@example.com,,'=cmd\\|calc,owner@example.com$`),
+    new RegExp(
+      `^${dayOf(new Date())} \\d\\d:\\d\\d:\\d\\d,Wrote a note,${customerId},customer@example.com,,'=cmd\\|calc,owner@example.com$`,
+    ),
   )
 })
 

@@ -2,7 +2,7 @@
 
 import { type ActionFilter, listActions, listActors, type OperatorAction } from '../../accounts/operator-log.ts'
 import { textCell } from '../../ledger/reports/csv.ts'
-import { addDays, isDay, startOfDay } from '../../ledger/reports/days.ts'
+import { addDays, isDay, spreadsheetTime, startOfDay } from '../../ledger/reports/days.ts'
 import type { Sql } from '../../lib/database.ts'
 import { csvAnswer } from '../csv.ts'
 import { type Answer, idOf, type Page, type PageRequest } from '../page.ts'
@@ -78,13 +78,21 @@ async function exportCsv(request: PageRequest): Promise<Answer> {
   const header = COLUMNS.map(key => text(language, key))
   const lines = csvLines(options.sql, conditionsOf(request), entry => {
     const { at, what, email, accountId, subject, reason, by } = actionView(request, entry)
-    return [at.toISOString(), what, accountId === null ? '' : String(accountId), email ?? '', subject, reason, by.name]
+    return [
+      spreadsheetTime(at),
+      what,
+      accountId === null ? '' : String(accountId),
+      email ?? '',
+      subject,
+      reason,
+      by.name,
+    ]
   })
   return csvAnswer(request, { chunks: withHeader(header, lines), fileName: 'operator-log.csv' })
 }
 
 const COLUMNS = [
-  'usage.time',
+  'usage.csv.column.time',
   'operator.log.action',
   'operator.log.account_number',
   'operator.account',

@@ -13,6 +13,11 @@ export function dayOf(time: Date): Day {
   return new Date(time.getTime() + OFFSET_MS).toISOString().slice(0, 10)
 }
 
+/** A time in Vietnam as spreadsheets read it: `2026-11-21 09:59:58`. */
+export function spreadsheetTime(time: Date): string {
+  return new Date(time.getTime() + OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
+}
+
 /** Midnight in Vietnam at which the day begins. */
 export function startOfDay(day: Day): Date {
   return new Date(`${day}T00:00:00+07:00`)
