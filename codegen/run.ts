@@ -126,8 +126,29 @@ function helpOf({ usage, purpose, options = {}, exits }: Help): string {
 
 const root = join(import.meta.dirname, '..')
 
-/** Runs a command. Returns the exit status: 0, 1 if something needs fixing, or 2 for wrong usage. */
+/**
+ * Runs a command. Returns the exit status: 0, 1 if something needs fixing, or 2 for wrong usage. With `--json`, a command that fails
+ * without a result prints what was wrong as `{"error": …}`, like the gateway's other commands.
+ */
 export async function run(argv: readonly string[], output: Output, project: Project = { root }): Promise<number> {
+  if (!argv.includes('--json')) return runPlain(argv, output, project)
+  const faults: string[] = []
+  let hasResult = false
+  let status = 0
+  const out = (text: string): void => {
+    hasResult = true
+    output.out(text)
+  }
+  try {
+    status = await runPlain(argv, { out, err: text => faults.push(text) }, project)
+  } finally {
+    const all = faults.join('\n')
+    if (all !== '') output.err(status === 0 || hasResult ? all : JSON.stringify({ error: all }))
+  }
+  return status
+}
+
+async function runPlain(argv: readonly string[], output: Output, project: Project): Promise<number> {
   const [name = '', ...args] = argv
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (load === undefined) {

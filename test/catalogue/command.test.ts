@@ -168,3 +168,16 @@ test('an unknown command or option gets a list of those that exist', async () =>
   })
   expect(await call('help')).toMatchObject({ status: 0, out: expect.stringContaining('price-diff BASE') })
 })
+
+test('with --json, a command that fails without a result prints its error as JSON', async () => {
+  const wrong = await call('list', '--colour', 'red', '--json')
+  expect([wrong.status, wrong.out]).toEqual([2, ''])
+  expect(JSON.parse(wrong.err)).toEqual({ error: (await call('list', '--colour', 'red')).err })
+  expect(JSON.parse((await call('lisst', '--json')).err)).toEqual({ error: expect.stringContaining('migrate-words') })
+  replace('families/beta.yaml', 'vnd: ', 'vmd: ')
+  for (const words of [['list'], ['margin'], ['add', 'beta-3', '--like', 'beta-2', '--price', '2500']]) {
+    const { status, out, err } = await call(...words, '--json')
+    expect([words, status, out]).toEqual([words, 1, ''])
+    expect(JSON.parse(err)).toEqual({ error: expect.stringContaining('families/beta.yaml:') })
+  }
+})
