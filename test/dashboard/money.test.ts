@@ -552,6 +552,8 @@ test('the export for people opens in a spreadsheet: byte order mark, Vietnamese 
     await transaction.unsafe('set local session_replication_role = replica')
     await transaction.unsafe(`update usage set closed_at = date_trunc('day', now(), 'Asia/Ho_Chi_Minh') + interval '5 minutes'
       where account_id = (select account_id from account where email = 'sheet@example.com')`)
+    await transaction.unsafe(`update usage set extras_vnd = 7
+      where cost_micro_vnd = 0 and account_id = (select account_id from account where email = 'sheet@example.com')`)
   })
   const path = `/usage.csv?from=${today()}`
   const read = async (language: string) => {
@@ -569,7 +571,9 @@ test('the export for people opens in a spreadsheet: byte order mark, Vietnamese 
   expect(first).toMatch(new RegExp(`^${today()} 00:05:00,gpt-5\\.5,,sheet,sheet/1,200,Thành công,`))
   expect(first).toContain(`,${reply.headers.get('x-svc-cost-vnd')},`)
   expect(second).toContain(',400,Sai đường dẫn cho mô hình,')
-  expect(first?.endsWith(`,không,không,${reply.headers.get('x-request-id')}`)).toBe(true)
+  expect(heading?.endsWith(',Mã yêu cầu,Trong đó công cụ tính thêm (VND)')).toBe(true)
+  expect(first?.endsWith(`,không,không,${reply.headers.get('x-request-id')},0`)).toBe(true)
+  expect(second).toMatch(/,7$/)
   const english = await read('en')
   expect(english[0]).toMatch(/^Time \(Vietnam\),Model,/)
   expect(english.every(line => line.split(',').length === english[0]?.split(',').length)).toBe(true)

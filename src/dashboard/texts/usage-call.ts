@@ -57,4 +57,5 @@ export const USAGE_CALL_TEXTS = {
   'usage.csv.column.streamed': { vi: 'Streaming', en: 'Streamed' },
   'usage.csv.column.estimated': { vi: 'Ước tính', en: 'Estimated' },
   'usage.csv.column.request': { vi: 'Mã yêu cầu', en: 'Request ID' },
+  'usage.csv.column.extras': { vi: 'Trong đó công cụ tính thêm (VND)', en: 'Of which tools sold per use (VND)' },
 } as const satisfies Texts

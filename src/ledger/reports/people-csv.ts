@@ -45,10 +45,11 @@ export const PEOPLE_COLUMNS = [
   'streamed',
   'estimated',
   'request',
+  'extras',
 ] as const
 
 /** Postgres formats the numbers, to save this process CPU time. */
-const PAGE = `select seq, key_id, entry_id, requested_name, tag, status, error_code, price_per, streamed, estimated, call_id,
+const PAGE = `select seq, key_id, entry_id, requested_name, tag, status, error_code, price_per, streamed, estimated, call_id, extras_vnd,
     to_char(closed_at at time zone 'Asia/Ho_Chi_Minh', 'YYYY-MM-DD HH24:MI:SS') as ended,
     concat_ws(',', input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, images,
       trim_scale(charged_micro_vnd / 1000000.0), price_vnd) as figures,
@@ -72,6 +73,7 @@ interface Row {
   readonly streamed: boolean
   readonly estimated: boolean
   readonly call_id: string
+  readonly extras_vnd: string
   readonly ended: string
   readonly figures: string
   readonly balance: string
@@ -114,6 +116,7 @@ function lineOf(row: Row, { yes, no, keyLabel, outcome, pricePer }: PeopleLayout
     row.streamed ? yes : no,
     row.estimated ? yes : no,
     textCell(row.request_id ?? requestIdOf(row.call_id)),
+    row.extras_vnd,
   ]
   return `${cells.join(',')}\r\n`
 }
