@@ -124,6 +124,11 @@ export class Sequencer {
     if (this.#length > 1) this.#advance()
   }
 
+  /** Whether any call is pending whose arguments are incomplete. */
+  get hasOpenCall(): boolean {
+    return this.#queue.slice(this.#head).some(segment => segment.kind === 'call' && !segment.arguments.complete)
+  }
+
   /** Emits all text held back. The last part stays open unless `close` is set. */
   flush({ close }: { close: boolean }): void {
     while (this.#length > 1) this.#closeHead()

@@ -193,6 +193,53 @@ describe('a stream whose provider forgets the finish reason', () => {
   })
 })
 
+describe('a stream that ends without a finish reason in the middle of a call', () => {
+  const begun = (name: string, written: string) => ({
+    index: 0,
+    id: 'call_1',
+    type: 'function',
+    function: { name, arguments: written },
+  })
+  const more = (written: string) => chunk({ tool_calls: [{ index: 0, function: { arguments: written } }] })
+  const CALLS: readonly (readonly [string, readonly object[]])[] = [
+    ['before its arguments', [chunk({ tool_calls: [begun('remove', '')] })]],
+    ['within its arguments', [chunk({ tool_calls: [begun('remove', '{"path":"/')] })]],
+    [
+      'within arguments of many pieces',
+      [chunk({ tool_calls: [begun('remove', '')] }), ...['{"', 'path', '":', '"/', 'tmp', '/', 'a'].map(more)],
+    ],
+    [
+      'within the first of two calls',
+      [
+        chunk({ tool_calls: [begun('remove', '{"path":"/')] }),
+        chunk({ tool_calls: [{ ...begun('list', '{}'), index: 1, id: 'call_2' }] }),
+      ],
+    ],
+    ['of a legacy function', [chunk({ function_call: { name: 'remove', arguments: '{"path":"/' } })]],
+  ]
+
+  test.each(CALLS.flatMap(([name, sent]) => ([CHAT, MESSAGES] as const).map(path => [name, path, sent] as const)))(
+    '%s, ends in an error that costs nothing, %s',
+    async (_name, path, sent) => {
+      world.answer(streamOf(chatText(chunk({ role: 'assistant', content: '' }), ...sent, usageChunk(22, 5), '[DONE]')))
+      const text = await (await world.call(path, question(GPT, { stream: true }))).text()
+      expect(text).toContain('"error":{')
+      expect(text).not.toMatch(/\[DONE\]|message_stop|"finish_reason":"/)
+      expect(await world.row()).toMatchObject({ status: 502, cost: 0n })
+    },
+  )
+
+  test.each([CHAT, MESSAGES] as const)('but is complete once the arguments are, %s', async path => {
+    const written = ['{"', 'path', '":', '"\\"}', '"', '}'].map(more)
+    const second = chunk({ tool_calls: [{ ...begun('f', ''), id: 'call_2' }] })
+    const sent = [chunk({ tool_calls: [begun('f', '')] }), ...written, second, ...written]
+    world.answer(streamOf(chatText(...sent, usageChunk(22, 5), '[DONE]')))
+    const text = await (await world.call(path, question(GPT, { stream: true }))).text()
+    expect(text).toMatch(path === CHAT ? /"finish_reason":"tool_calls"/ : /"stop_reason":"tool_use"/)
+    expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5, estimated: false })
+  })
+})
+
 test.each([
   [CHAT, { choices: [{ finish_reason: 'content_filter' }] }],
   [MESSAGES, { type: 'message', content: [], stop_reason: 'refusal', usage: { input_tokens: 22, output_tokens: 0 } }],

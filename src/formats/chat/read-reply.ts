@@ -68,7 +68,8 @@ export class ChatReplyReader implements ReplyReader {
 
   end(): StopReason {
     if (!this.#started) throw failedStream('a stream without choices')
-    const isOver = this.#finishReason !== null || (this.finished && (this.#delivered || this.#hasCalls))
+    const isAllThere = (this.#delivered || this.#hasCalls) && !this.#sequencer.hasOpenCall
+    const isOver = this.#finishReason !== null || (this.finished && isAllThere)
     if (!isOver) throw failedStream('a stream without a finish reason')
     this.#sequencer.flush({ close: true })
     return stopReasonOf(this.#finishReason, { hasCalls: this.#hasCalls, hasRefusal: this.#refused })

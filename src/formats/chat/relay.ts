@@ -29,6 +29,7 @@ import {
 } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { CallEnds, type CallPlace } from './call-ends.ts'
 import { CallIndexes } from './call-indexes.ts'
 import { withDeltas } from './replay.ts'
 import { callTexts, deltaMember, spokenParts } from './reply-parts.ts'
@@ -84,6 +85,9 @@ export class ChatRelay implements ReplyStream {
   readonly #template = new TemplateLearner()
   readonly #undo: ChunkUndo | null
   readonly #calls = new CallIndexes()
+  readonly #ends = new CallEnds()
+  /** The call that an event extends if it matches the template; null if it extends none. */
+  #extended: CallPlace | null = null
 
   constructor(options: ChatRelayOptions) {
     this.#options = options
@@ -157,13 +161,15 @@ export class ChatRelay implements ReplyStream {
     if (texts.length === 0) return NO_BYTES
     this.skimmedBytes = template.textBytes
     this.#template.served()
-    this.#output.addWritten(joinBytes(texts))
+    const text = joinBytes(texts)
+    this.#output.addWritten(text)
+    if (this.#extended !== null) this.#ends.extend(this.#extended, text)
     this.skimmedTo = template.end
     return template.emit(all, at)
   }
 
   end(): ByteText {
-    const isComplete = this.#finishSeen || (this.finished && this.#delivered)
+    const isComplete = this.#finishSeen || (this.finished && this.#delivered && !this.#ends.isAnyOpen)
     if (!this.#started || !isComplete) throw failedStream('a stream without a finish reason')
     this.#isOver = true
     // Clients treat a choice without a finish reason as truncated.
@@ -207,6 +213,7 @@ export class ChatRelay implements ReplyStream {
   #take({ index, delta, finish_reason }: JsonObject): void {
     if (finish_reason) this.#finishes.add(index)
     if (!isObject(delta)) return
+    this.#ends.take(index, delta)
     const { text, reasoning } = spokenParts(delta)
     const refusal = textOrNull(delta.refusal) ?? ''
     for (const output of [reasoning, text, refusal]) this.#output.add(output)
@@ -220,10 +227,11 @@ export class ChatRelay implements ReplyStream {
     const choice = arrayOrEmpty(choices).length === 1 ? objectOrNull(arrayOrEmpty(choices)[0]) : null
     const member = choice === null || choice.finish_reason || isObject(usage) ? null : deltaMember(choice.delta)
     if (member === null) return
-    if (model === undefined || model === this.#options.clientModel) this.#template.learn(raw, member)
-    else if (this.#model !== null && raw.includes(this.#model.written)) {
-      this.#template.learn(raw, member, this.#model)
-    }
+    const isNamed = model === undefined || model === this.#options.clientModel
+    const rename = isNamed ? null : this.#model
+    if (!isNamed && (rename === null || !raw.includes(rename.written))) return
+    this.#extended = member === '"arguments":' ? this.#ends.last : null
+    this.#template.learn(raw, member, rename)
   }
 
   /**
