@@ -100,12 +100,27 @@ describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
     expect(chunks.filter(({ usage }) => usage)).toMatchObject([{ choices: [], usage: usageOf(row) }])
   })
 
+  test('bills usage that a choice reports, as Kimi’s does, and shows it to a client that requested it', async () => {
+    const { usage } = usageChunk(22, 5)
+    const last = { ...CHUNK, choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] }
+    const chunks = await chunksOf(question(model, INCLUDE), ...SAID, last, '[DONE]')
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage })
+    expect(await world.row()).toMatchObject({ input: 22, output: 5, estimated: false })
+  })
+
   test('does not repeat figures that came with a choice', async () => {
     const last = { ...chunk({}, 'stop'), usage: usageChunk(22, 5).usage }
     const chunks = await chunksOf(question(model, INCLUDE), ...SAID, last, '[DONE]')
     expect(chunks.filter(({ usage }) => usage)).toMatchObject([{ choices: [{ finish_reason: 'stop' }] }])
     expect(await world.row()).toMatchObject({ input: 22, output: 5, estimated: false })
   })
+})
+
+test('a chat stream of several choices is counted if each reports usage, which may be its own or that of all', async () => {
+  const { usage } = usageChunk(22, 500)
+  const ends = [0, 1].map(index => ({ ...CHUNK, choices: [{ index, delta: {}, finish_reason: 'stop', usage }] }))
+  await chunksOf(question(GPT, { ...INCLUDE, n: 2 }), ...SAID, ...ends, '[DONE]')
+  expect(await world.row()).toMatchObject({ estimated: true })
 })
 
 test('a converted chat stream ends with the billed figures if the provider reported none', async () => {

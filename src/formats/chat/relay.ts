@@ -197,7 +197,7 @@ export class ChatRelay implements ReplyStream {
   #inspect(chunk: JsonObject): 'pass' | 'hide' | 'keep' {
     const choices = arrayOrEmpty(chunk.choices)
     for (const choice of choices) if (isObject(choice)) this.#take(choice)
-    const usage = readUsage(chunk, this.#options.usageFacts)
+    const usage = this.#usageIn(chunk)
     if (usage !== null) this.#usage = usage
     // If the provider puts usage anywhere but in `usage`, the client gets a usage chunk from the gateway at the end.
     const isShown = usage !== null && isObject(chunk.usage)
@@ -208,6 +208,15 @@ export class ChatRelay implements ReplyStream {
     if (!this.#options.wantsUsage) return 'hide'
     if (usage === null) return 'pass'
     return isShown ? 'keep' : 'hide'
+  }
+
+  /** Kimi reports usage in the choice that ends. With several choices, it may be that of one or of all, so it is not read. */
+  #usageIn(chunk: JsonObject): TokenUsage | null {
+    const { usageFacts, choices } = this.#options
+    const usage = readUsage(chunk, usageFacts)
+    if (usage !== null || choices > 1) return usage
+    const choice = objectOrNull(arrayOrEmpty(chunk.choices)[0])
+    return choice === null ? null : readUsage(choice, usageFacts)
   }
 
   #take({ index, delta, finish_reason }: JsonObject): void {
@@ -225,7 +234,8 @@ export class ChatRelay implements ReplyStream {
   /** Learns a template for the fast path (EventTemplate) from a chunk whose only content is one delta. */
   #learn(raw: ByteText, { choices, usage, model }: JsonObject): void {
     const choice = arrayOrEmpty(choices).length === 1 ? objectOrNull(arrayOrEmpty(choices)[0]) : null
-    const member = choice === null || choice.finish_reason || isObject(usage) ? null : deltaMember(choice.delta)
+    const member =
+      choice === null || choice.finish_reason || isObject(usage ?? choice.usage) ? null : deltaMember(choice.delta)
     if (member === null) return
     const isNamed = model === undefined || model === this.#options.clientModel
     const rename = isNamed ? null : this.#model
