@@ -206,7 +206,11 @@ export class TemplateLearner {
     member: OutputMember,
     rename: { readonly written: ByteText; readonly emitted: ByteText } | null = null,
   ): void {
-    if (this.#inVain >= LEARNED_IN_VAIN_MAX) return
+    if (this.#inVain >= LEARNED_IN_VAIN_MAX) {
+      // The caller takes what matches the template for more of what this event carries.
+      this.#current = null
+      return
+    }
     this.#inVain++
     this.#current = learn(raw, member, rename)
   }

@@ -131,6 +131,14 @@ describe.each(WIRES)('a chat stream to a client of %s', client => {
     )
   })
 
+  test('gives the same output if the kind of the pieces keeps changing', () => {
+    const changing = Array.from(
+      { length: 40 },
+      (_, index): ContentPart => [index % 2 ? 'text' : 'reasoning', `${index} `],
+    )
+    expectSame(open, chatBytes(changing, 'none', false), [])
+  })
+
   test.each([0, 1, 40])('takes the fast path for pieces of one kind, cut %i bytes into each event', offset => {
     const bytes = chatBytes(
       Array.from({ length: 20 }, (): ContentPart => ['text', 'Hà "Nội"\n']),
