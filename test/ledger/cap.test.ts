@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { updateKeyTotals } from '../../src/accounts/key-count.ts'
+import { refundCall } from '../../src/ledger/refund.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { Relay } from '../support/relay.ts'
@@ -55,6 +56,18 @@ test('a key works until its settled calls reach its spend limit, and the account
   expect((await call(ledger, customer)).held.outcome).toBe('capped')
   await capAt(customer.keyId, null)
   expect((await call(ledger, customer)).held.outcome).toBe('admitted')
+  await expectCleanAudit(sql)
+})
+
+test('a refund goes to the wallet: the refunded call still counts against the key’s limit', async () => {
+  const customer = await createCustomer(sql, 10n * CALL_MICRO_VND)
+  await capAt(customer.keyId, CALL_MICRO_VND)
+  expect((await call(ledger, customer)).held.outcome).toBe('admitted')
+  const [row] = await usageOf(sql, customer)
+  const given = { callId: String(row?.call_id), accountId: customer.accountId, note: 'sorry' }
+  expect(await sql.begin(transaction => refundCall(transaction, given))).toMatchObject({ outcome: 'refunded' })
+  expect((await walletOf(sql, customer)).balance).toBe(10n * CALL_MICRO_VND)
+  expect((await call(ledger, customer)).held).toMatchObject({ outcome: 'capped', spentMicroVnd: CALL_MICRO_VND })
   await expectCleanAudit(sql)
 })
 

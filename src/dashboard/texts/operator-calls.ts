@@ -84,8 +84,8 @@ export const OPERATOR_CALL_TEXTS = {
   'operator.call.catalogue': { vi: 'Phiên bản danh mục', en: 'Catalogue version' },
   'operator.refund': { vi: 'Hoàn tiền lượt gọi', en: 'Refund this call' },
   'operator.refund.text': {
-    vi: 'Cộng lại {amount} cho khách, một lần duy nhất.',
-    en: 'Returns {amount} to the customer, once only.',
+    vi: 'Cộng lại {amount} vào số dư của khách, một lần duy nhất. Lượt gọi vẫn tính vào hạn mức của khóa API.',
+    en: 'Returns {amount} to the customer’s balance, once only. The call still counts against its key’s limit.',
   },
   'operator.refund.submit': { vi: 'Hoàn {amount}', en: 'Refund {amount}' },
   'operator.refund.done': { vi: 'Đã hoàn {amount} lúc {time}.', en: '{amount} was refunded at {time}.' },
