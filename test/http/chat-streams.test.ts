@@ -123,6 +123,31 @@ test('a chat stream of several choices is counted if each reports usage, which m
   expect(await world.row()).toMatchObject({ estimated: true })
 })
 
+describe('a chat stream of several choices', () => {
+  const of = (index: number, delta: object, finish_reason: string | null = null) => ({
+    ...CHUNK,
+    choices: [{ index, delta, finish_reason }],
+  })
+  const begun = [of(0, { content: 'Hà' }), of(1, { content: 'Nội' }), of(0, {}, 'stop')]
+  const read = async (...sent: readonly object[]) => {
+    world.answer(streamOf(chatText(...sent)))
+    return (await world.call(CHAT, question(GPT, { stream: true, n: 2 }))).text()
+  }
+
+  test('that breaks off before all of them have ended ends in an error that costs nothing', async () => {
+    const text = await read(...begun)
+    expect(text).toContain('"error":{')
+    expect(text).not.toContain('[DONE]')
+    expect(await world.row()).toMatchObject({ status: 502, cost: 0n })
+  })
+
+  test('is complete once all that came have ended', async () => {
+    expect(await read(...begun, of(1, {}, 'length'), of(0, { content: '' }))).toContain('[DONE]')
+    expect(await world.row()).toMatchObject({ status: 200 })
+    expect(await read(of(1, { content: 'Hà' }), of(1, {}, 'stop'))).toContain('[DONE]')
+  })
+})
+
 test('a converted chat stream ends with the billed figures if the provider reported none', async () => {
   const start = { type: 'message_start', message: { id: 'm', content: [] } }
   const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }

@@ -63,8 +63,9 @@ export class ChatRelay implements ReplyStream {
   /** The `model` member as the upstream writes it, and its replacement. */
   #model: { readonly written: ByteText; readonly emitted: ByteText } | null = null
   #terminal = ascii('data: [DONE]\n\n')
-  /** Indexes of the choices that have a finish reason. */
-  readonly #finishes = new Set<JsonValue | undefined>()
+  /** Indexes of the choices that have come, and of those that have a finish reason. */
+  readonly #choices = new Set<JsonValue>()
+  readonly #finishes = new Set<JsonValue>()
   #isOver = false
   #started = false
   /** Whether any output has arrived: text, reasoning, a refusal or a tool call. */
@@ -169,7 +170,9 @@ export class ChatRelay implements ReplyStream {
   }
 
   end(): ByteText {
-    const isComplete = this.#finishSeen || (this.finished && this.#delivered && !this.#ends.isAnyOpen)
+    // Of choices that the client did not request, it reads none.
+    const areFinished = this.#options.choices === 1 || this.#finishes.size === this.#choices.size
+    const isComplete = (this.#finishSeen && areFinished) || (this.finished && this.#delivered && !this.#ends.isAnyOpen)
     if (!this.#started || !isComplete) throw failedStream('a stream without a finish reason')
     this.#isOver = true
     // Clients treat a choice without a finish reason as truncated.
@@ -220,7 +223,8 @@ export class ChatRelay implements ReplyStream {
   }
 
   #take({ index, delta, finish_reason }: JsonObject): void {
-    if (finish_reason) this.#finishes.add(index)
+    this.#choices.add(index ?? 0)
+    if (finish_reason) this.#finishes.add(index ?? 0)
     if (!isObject(delta)) return
     this.#ends.take(index, delta)
     const { text, reasoning } = spokenParts(delta)
