@@ -55,13 +55,17 @@ const MISTYPED = `select y.bank_txn_id from bank_txn y
     and abs(extract(epoch from coalesce(y.booked_at, y.received_at) - $6::text::timestamptz)) < $7::text::bigint limit 1`
 /**
  * Finds a credit of the same amount for the same order, which another provider has reported or an operator entered, if the two could
- * not be paired by their bank references: one has none, or an operator may have mistyped it. If the bank booked both in the same second
- * (`is_same`), it is the same transfer; otherwise it may be another one, which only a person can tell.
+ * not be paired by their bank references: one has none, an operator may have mistyped it, or the providers pass on different ones. If
+ * the bank booked both in the same second and no references differ (`is_same`), it is the same transfer; otherwise it may be another
+ * one, which only a person can tell.
  */
-const UNPAIRED = `select y.bank_txn_id, coalesce(y.booked_at = $7::text::timestamptz, false) as is_same from bank_txn y
+const UNPAIRED = `select y.bank_txn_id,
+    coalesce(y.booked_at = $7::text::timestamptz, false)
+      and (y.bank_ref is null or $6::text is null or '${MANUAL}' in (y.provider, $5)) as is_same
+  from bank_txn y
   where y.account_id = $1::text::bigint and y.order_code = $2 and y.state = 1
     and y.account_no = $3 and y.amount_vnd = $4::text::bigint
-    and (y.provider <> $5 or $5 = '${MANUAL}') and (y.bank_ref is null or $6::text is null or '${MANUAL}' in (y.provider, $5))
+    and (y.provider <> $5 or $5 = '${MANUAL}')
     and abs(extract(epoch from coalesce(y.booked_at, y.received_at) - $8::text::timestamptz)) < $9::text::bigint
     and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $5)
   order by is_same desc limit 1`

@@ -124,6 +124,20 @@ describe('a transfer with an order’s code', () => {
     expect(await receive(payments, other, 'sepay')).toMatchObject({ outcome: 'credited' })
   })
 
+  test('reported by two services under different bank references is credited once; the second waits for an operator', async () => {
+    const order = await newOrder(payments)
+    const bookedAt = new Date(Date.now() - 60_000)
+    const report = (bankReference: string, service: string) =>
+      receive(payments, transfer({ memo: mangled(order.orderCode), bookedAt, bankReference }), service)
+    const answers = await Promise.all([report('FT95', 'casso'), report('VCB.95', 'signed')])
+    expect(answers.map(({ outcome }) => outcome).toSorted()).toEqual(['credited', 'unmatched'])
+    expect(answers.find(({ outcome }) => outcome === 'unmatched')).toMatchObject({ reason: 'maybe_credited' })
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+    // One service has reported both of its own: they are two transfers.
+    const isFirst = answers[0]!.outcome === 'credited'
+    expect(await report('96', isFirst ? 'casso' : 'signed')).toMatchObject({ outcome: 'credited' })
+  })
+
   test('without a bank reference in one of two reports is the same transfer if the bank booked both in the same second', async () => {
     const order = await newOrder(payments)
     const report = (secondsAgo: number, bankReference: string | null, service: string) => {
