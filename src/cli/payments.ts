@@ -146,7 +146,8 @@ const MEANINGS = {
   credited: 'Credited to the owner of the order in the memo.',
   duplicate: 'Entered before; nothing changed.',
   alias: 'A service has already reported this transfer; nothing changed. If it waits for an owner: payment unmatched.',
-  conflict: 'Entered before under this reference with another amount; nothing changed.',
+  conflict:
+    'Entered before under this reference with another amount; nothing changed. If that was wrong, adjust the balance: credit.',
   ignored: 'Kept and ignored.',
 } as const
 

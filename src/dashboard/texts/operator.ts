@@ -109,8 +109,8 @@ export const OPERATOR_TEXTS = {
   'operator.done.settled': { vi: 'Đã ghi nhận.', en: 'Saved.' },
   'operator.done.entered': { vi: 'Đã nhập chuyển khoản.', en: 'Transfer entered.' },
   'operator.done.conflict': {
-    vi: 'Mã giao dịch này đã có với số tiền khác.',
-    en: 'This bank reference already exists with a different amount.',
+    vi: 'Mã giao dịch này đã có với số tiền khác. Nếu lần nhập trước sai, hãy điều chỉnh số dư của khách.',
+    en: 'This bank reference already exists with a different amount. If that entry was wrong, adjust the customer’s balance.',
   },
   'operator.transfers.none': { vi: 'Không có chuyển khoản nào đang chờ', en: 'Nothing to review' },
   'operator.transfers.none.text': {
