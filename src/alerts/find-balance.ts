@@ -1,6 +1,6 @@
 /** Finds balances that have become low or empty, and keys that have used most of their limit, in accounts with recent calls. */
 
-import { CREDIT_KINDS } from '../ledger/credit.ts'
+import { CREDIT_KINDS } from '../lib/credit-kinds.ts'
 import { SQL_KEY_FACTS, SQL_RECORD, SQL_TODAY, sqlVnd } from './record.ts'
 
 /**

@@ -4,10 +4,11 @@
  */
 
 import ipaddr from 'ipaddr.js'
-import { Agent, request } from 'undici'
+import { request } from 'undici'
 import { AddressGuard } from '../upstream/address-guard.ts'
 import { knownAddresses, publicAddresses, type Resolve } from '../upstream/addresses.ts'
 import { fewInterim } from '../upstream/interim.ts'
+import { OwnAgents } from '../upstream/own-agents.ts'
 import { isPublicAddress } from '../upstream/public-address.ts'
 
 export interface WebhookClientOptions {
@@ -49,8 +50,8 @@ export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: 
     inside: createRoute(isPrivate, { timeoutMs, resolve }),
   }
   /**
-   * Returns the parsed URL and a function that opens the agent for a request to it. If the URL must not be called, returns what is
-   * wrong with it instead.
+   * Returns the parsed URL and the agents for requests to it. If the URL must not be called, returns what is wrong with it
+   * instead.
    */
   const routeTo = (text: string) => {
     const url = text.length > WEBHOOK_URL_LENGTH_MAX ? null : URL.parse(text)
@@ -63,13 +64,7 @@ export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: 
     } catch {
       return 'address' as const
     }
-    return { url, openAgent: route.openAgent }
-  }
-  // Each post has its own: undici (8.12) never forgets a host whose request is aborted.
-  const agents = new Set<Agent>()
-  const closeAgent = (agent: Agent) => {
-    agents.delete(agent)
-    return agent.destroy()
+    return { url, agents: route.agents }
   }
   return {
     check(text) {
@@ -80,8 +75,7 @@ export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: 
       const route = routeTo(text)
       if (typeof route === 'string') return { fault: route }
       const signal = AbortSignal.timeout(timeoutMs)
-      const agent = route.openAgent()
-      agents.add(agent)
+      const agent = route.agents.open()
       try {
         const answer = await request(route.url, {
           dispatcher: agent,
@@ -99,11 +93,11 @@ export function createWebhookClient({ timeoutMs, privateNetworks, ...options }: 
       } catch (error) {
         return { fault: signal.aborted ? 'timeout' : faultOf(error) }
       } finally {
-        void closeAgent(agent)
+        void route.agents.close(agent)
       }
     },
     async close() {
-      await Promise.all([...agents].map(closeAgent))
+      await Promise.all(Object.values(routes).map(({ agents }) => agents.closeAll()))
     },
   }
 }
@@ -117,15 +111,8 @@ function createRoute(
     resolve,
     refusal: () => new ForbiddenAddress('the address is not public'),
   })
-  const openAgent = () =>
-    new Agent({
-      connect: { lookup: guard.lookup, timeout: timeoutMs },
-      connections: 1,
-      pipelining: 1,
-      allowH2: false,
-      maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
-    })
-  return { guard, openAgent }
+  const agents = new OwnAgents({ lookup: guard.lookup, timeoutMs, headerBytesMax: ANSWER_HEADER_BYTES_MAX })
+  return { guard, agents }
 }
 
 /**

@@ -61,8 +61,8 @@ export function imageUrl(source: ImageSource): string {
 }
 
 /**
- * Returns the file name to send for a document with this title; '' for none. OpenAI judges files by the ending of their names, and
- * refuses others (`Expected context stuffing file type to be a supported format`, reports of users, read 2026-11).
+ * Returns the name under which to send a PDF. OpenAI judges files by the ending of their names, and refuses one without `.pdf`
+ * (`Expected context stuffing file type to be a supported format`, reports of users, read 2026-11).
  */
 export function pdfName(title: string): string {
   if (title === '') return 'document.pdf'

@@ -1,12 +1,9 @@
 /** Books top-ups, refunds and adjustments, which are all changes of a balance other than charges for calls. */
 
+import { CREDIT_KINDS, type CreditKind } from '../lib/credit-kinds.ts'
 import type { AnySql, Sql } from '../lib/database.ts'
 import { faultCode } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
-
-/** Numbers stored in the table `credit`. Never reuse one. */
-export const CREDIT_KINDS = { bank_topup: 1, adjustment: 2, refund: 3 } as const
-export type CreditKind = keyof typeof CREDIT_KINDS
 
 export interface CreditRequest {
   readonly accountId: number

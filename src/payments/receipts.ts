@@ -1,15 +1,13 @@
 /** Receipts for the accountant: all credits, one row each, and the tax that incoming bank transfers include. */
 
+import { CREDIT_KINDS, type CreditKind, creditKindOf } from '../lib/credit-kinds.ts'
 import type { AnySql } from '../lib/database.ts'
 import { MICRO_PER_VND, type MicroVnd, microVnd } from '../lib/money.ts'
 import { type Buyer, readBuyer } from './buyer.ts'
 import { splitTax, type TaxedAmount, type TaxRate, taxRateOn } from './tax.ts'
 
-/** The kinds of credits in the ledger, by their numbers. */
-const KINDS = { 1: 'bank_topup', 2: 'adjustment', 3: 'refund' } as const
-
 export interface Receipt {
-  readonly kind: (typeof KINDS)[keyof typeof KINDS]
+  readonly kind: CreditKind
   /** Negative if money was taken from the wallet. */
   readonly amountMicroVnd: MicroVnd
   /** Null except for bank transfers: whether an adjustment or a refund changes the tax is for the accountant to decide. */
@@ -31,11 +29,11 @@ export interface Receipt {
 
 const OF_DAY = `
 select c.at, c.account_id, c.kind, a.email, c.amount_micro_vnd::text as amount,
-       case when c.kind = 1 then coalesce(b.order_code, c.note, '') else '' end as order_code,
-       case when c.kind = 1 then '' else coalesce(c.note, '') end as note,
+       case when c.kind = ${CREDIT_KINDS.bank_topup} then coalesce(b.order_code, c.note, '') else '' end as order_code,
+       case when c.kind = ${CREDIT_KINDS.bank_topup} then '' else coalesce(c.note, '') end as note,
        coalesce(b.bank_ref, b.provider_ref, '') as bank_reference, coalesce(b.provider, '') as provider, b.buyer
   from credit c join account a using (account_id)
-  left join bank_txn b on b.bank_txn_id = case when c.kind = 1 and c.reference ~ '^bank_txn:\\d{1,18}$' then substr(c.reference, 10)::bigint end
+  left join bank_txn b on b.bank_txn_id = case when c.kind = ${CREDIT_KINDS.bank_topup} and c.reference ~ '^bank_txn:\\d{1,18}$' then substr(c.reference, 10)::bigint end
  where c.at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
    and c.at < ($1::text::timestamp + interval '1 day') at time zone 'Asia/Ho_Chi_Minh'
  order by c.at, c.account_id, c.seq`
@@ -49,10 +47,11 @@ export async function readReceipts(
   const rows = await sql.unsafe(OF_DAY, [day])
   return rows.map(row => {
     const buyer = readBuyer(row.buyer)
+    const kind = creditKindOf(row.kind)
     return {
-      kind: KINDS[row.kind as keyof typeof KINDS],
+      kind,
       amountMicroVnd: microVnd(BigInt(row.amount)),
-      tax: row.kind === 1 ? splitTax(BigInt(row.amount) / MICRO_PER_VND, rate) : null,
+      tax: kind === 'bank_topup' ? splitTax(BigInt(row.amount) / MICRO_PER_VND, rate) : null,
       at: row.at,
       day,
       accountId: Number(row.account_id),

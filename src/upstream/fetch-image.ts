@@ -4,7 +4,7 @@
  * limited.
  */
 
-import { Agent, type Dispatcher, request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import { GatewayError } from '../errors.ts'
 import type { QueueLoad } from '../lib/batcher.ts'
 import { GatheredChunks } from '../lib/gathered-chunks.ts'
@@ -12,6 +12,7 @@ import { type PictureType, pictureType } from '../lib/picture.ts'
 import { AddressGuard } from './address-guard.ts'
 import type { Resolve } from './addresses.ts'
 import { fewInterim } from './interim.ts'
+import { OwnAgents } from './own-agents.ts'
 
 export interface ImageFetchOptions {
   /** Size limit of an image, in bytes. */
@@ -71,22 +72,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
   const { isAllowed, resolve } = options
   const guard = new AddressGuard({ isAllowed, resolve, refusal: () => new Refusal(NOT_PUBLIC) })
-  // Each fetch has its own: undici (8.12) never forgets a host whose request is aborted, and clients can name any number of hosts.
-  const agents = new Set<Agent>()
-  const openAgent = () => {
-    const agent = new Agent({
-      connect: { lookup: guard.lookup, timeout: options.timeoutMs },
-      connections: 1,
-      pipelining: 1,
-      allowH2: false,
-    })
-    agents.add(agent)
-    return agent
-  }
-  const closeAgent = (agent: Agent) => {
-    agents.delete(agent)
-    return agent.destroy()
-  }
+  const agents = new OwnAgents({ lookup: guard.lookup, timeoutMs: options.timeoutMs })
   let running = 0
   const perAccountMax = Math.ceil(options.parallelMax / 2)
   const byAccount = new Map<number, number>()
@@ -102,7 +88,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
       running++
       byAccount.set(accountId, own + 1)
       const timeout = AbortSignal.timeout(options.timeoutMs)
-      const agent = openAgent()
+      const agent = agents.open()
       try {
         const bounded = AbortSignal.any([signal, timeout])
         const bytes = await follow(url, { agent, guard, options, budget, reserve, signal: bounded })
@@ -116,7 +102,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
           : null
         throw gatewayErrorOf(late ?? error, field)
       } finally {
-        void closeAgent(agent)
+        void agents.close(agent)
         running--
         const left = (byAccount.get(accountId) as number) - 1
         if (left === 0) byAccount.delete(accountId)
@@ -126,9 +112,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
     get queue() {
       return { name: 'image fetches', items: running, itemsMax: options.parallelMax }
     },
-    async close() {
-      await Promise.all([...agents].map(closeAgent))
-    },
+    close: () => agents.closeAll(),
   }
 }
 

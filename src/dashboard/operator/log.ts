@@ -2,8 +2,9 @@
 
 import { type ActionFilter, listActions, listActors, type OperatorAction } from '../../accounts/operator-log.ts'
 import { textCell } from '../../ledger/reports/csv.ts'
-import { addDays, isDay, spreadsheetTime, startOfDay } from '../../ledger/reports/days.ts'
+import { addDays, isDay, startOfDay } from '../../ledger/reports/days.ts'
 import type { Sql } from '../../lib/database.ts'
+import { vietnamTime } from '../../lib/vietnam-time.ts'
 import { csvAnswer } from '../csv.ts'
 import { type Answer, idOf, type Page, type PageRequest } from '../page.ts'
 import { TEXTS, text } from '../texts/index.ts'
@@ -78,15 +79,7 @@ async function exportCsv(request: PageRequest): Promise<Answer> {
   const header = COLUMNS.map(key => text(language, key))
   const lines = csvLines(options.sql, conditionsOf(request), entry => {
     const { at, what, email, accountId, subject, reason, by } = actionView(request, entry)
-    return [
-      spreadsheetTime(at),
-      what,
-      accountId === null ? '' : String(accountId),
-      email ?? '',
-      subject,
-      reason,
-      by.name,
-    ]
+    return [vietnamTime(at), what, accountId === null ? '' : String(accountId), email ?? '', subject, reason, by.name]
   })
   return csvAnswer(request, { chunks: withHeader(header, lines), fileName: 'operator-log.csv' })
 }

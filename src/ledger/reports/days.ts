@@ -1,21 +1,16 @@
 /** Vietnamese calendar days, and the longest period of a report. */
 
+import { vietnamTime } from '../../lib/vietnam-time.ts'
 import type { Day, DayRange } from './types.ts'
 
 const DAYS_MAX = 400
 /** Days of this century, which every timestamp can hold. Date fields send `0002-01-01` while a year is typed. */
 const DAY = /^20\d{2}-\d{2}-\d{2}$/
-const OFFSET_MS = 7 * 3_600_000
 const DAY_MS = 86_400_000
 
 /** The Vietnamese day of a time. Vietnam has been at UTC+7 without daylight saving time since 1975. */
 export function dayOf(time: Date): Day {
-  return new Date(time.getTime() + OFFSET_MS).toISOString().slice(0, 10)
-}
-
-/** A time in Vietnam as spreadsheets read it: `2026-11-21 09:59:58`. */
-export function spreadsheetTime(time: Date): string {
-  return new Date(time.getTime() + OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
+  return vietnamTime(time).slice(0, 10)
 }
 
 /** Midnight in Vietnam at which the day begins. */

@@ -1,8 +1,8 @@
 /** Money that was added to an account or taken back: top-ups, adjustments, refunds. */
 
+import { type CreditKind, creditKindOf } from '../../lib/credit-kinds.ts'
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
-import { CREDIT_KINDS, type CreditKind } from '../credit.ts'
 
 export interface CreditRow {
   readonly seq: number
@@ -19,9 +19,6 @@ const LIST_MAX = 200
 const LIST = `select seq, at, kind, amount_micro_vnd, balance_after_micro_vnd, reference, note from credit
   where account_id = $1::text::bigint and ($2::text is null or seq < $2::text::bigint)
   order by seq desc limit $3::text::integer`
-const KINDS = new Map<number, CreditKind>(
-  Object.entries(CREDIT_KINDS).map(([name, code]) => [code, name as CreditKind]),
-)
 
 /** Returns an account's credits, newest first. */
 export async function readCredits(
@@ -33,7 +30,7 @@ export async function readCredits(
   return rows.map(row => ({
     seq: Number(row.seq),
     at: row.at,
-    kind: KINDS.get(row.kind) as CreditKind,
+    kind: creditKindOf(row.kind),
     amountMicroVnd: microVnd(BigInt(row.amount_micro_vnd)),
     balanceAfterMicroVnd: microVnd(BigInt(row.balance_after_micro_vnd)),
     reference: row.reference,

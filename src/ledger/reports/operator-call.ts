@@ -1,9 +1,9 @@
 /** One call as operators see it: its usage row, account and key, attempts, cost to the operator, and refund. */
 
+import { CREDIT_KINDS } from '../../lib/credit-kinds.ts'
 import type { AnySql } from '../../lib/database.ts'
 import { callIdOf, requestIdOf } from '../../lib/ids.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
-import { CREDIT_KINDS } from '../credit.ts'
 import type { SettledAttempt } from '../types.ts'
 import { toUsageRow, USAGE_COLUMNS } from './rows.ts'
 import type { UsageRow } from './types.ts'

@@ -1,8 +1,8 @@
 /** Reports over all accounts, for operators. */
 
+import { type CreditKind, creditKindOf } from '../../lib/credit-kinds.ts'
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
-import { CREDIT_KINDS, type CreditKind } from '../credit.ts'
 import { CREDIT_DAYS } from '../day-totals.ts'
 import { checkRange } from './days.ts'
 import type { Day, DayRange } from './types.ts'
@@ -17,17 +17,13 @@ export interface IncomeFigure {
   readonly amountMicroVnd: MicroVnd
 }
 
-const KINDS = new Map<number, CreditKind>(
-  Object.entries(CREDIT_KINDS).map(([name, code]) => [code, name as CreditKind]),
-)
-
 /** Returns a figure for each day and kind of credit, sorted by day, then by kind. Throws RangeError for an invalid period. */
 export async function readIncome(sql: AnySql, range: DayRange): Promise<readonly IncomeFigure[]> {
   checkRange(range)
   const rows = await sql.unsafe(INCOME, [range.from, range.to])
   return rows.map(row => ({
     day: row.day,
-    kind: KINDS.get(row.kind) as CreditKind,
+    kind: creditKindOf(row.kind),
     credits: row.credits,
     amountMicroVnd: microVnd(BigInt(row.amount)),
   }))

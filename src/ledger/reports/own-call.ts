@@ -1,8 +1,8 @@
 /** One call as its customer sees it: without its attempts and its cost to the operator. */
 
+import { CREDIT_KINDS } from '../../lib/credit-kinds.ts'
 import type { AnySql } from '../../lib/database.ts'
 import { requestIdOf } from '../../lib/ids.ts'
-import { CREDIT_KINDS } from '../credit.ts'
 import { toUsageRow, USAGE_COLUMNS } from './rows.ts'
 import type { UsageRow } from './types.ts'
 

@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
+import { vietnamTime } from '../../lib/vietnam-time.ts'
 import type { PaymentLimits } from '../limits.ts'
 import type { PullSource } from '../pull.ts'
 import { type BankTransaction, UnreadableListError } from '../types.ts'
@@ -24,7 +25,6 @@ import {
 const PAGE_ROWS = 100
 /** Pause after each request, to stay below three per second. */
 const PAUSE_MS = 400
-const VIETNAM_OFFSET_MS = 7 * 3_600_000
 
 export interface SepayApi {
   readonly token: string
@@ -101,11 +101,6 @@ function readTransaction(row: JsonObject): BankTransaction {
 function hasMore(meta: JsonValue | undefined): boolean {
   const pagination = isObject(meta) ? meta.pagination : undefined
   return isObject(pagination) && pagination.has_more === true
-}
-
-/** Formats a time in Vietnam's time zone: `2026-11-21 14:02:37`. */
-function vietnamTime(time: Date): string {
-  return new Date(time.getTime() + VIETNAM_OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 async function readLimited(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
